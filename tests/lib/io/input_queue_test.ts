@@ -1,70 +1,74 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { type Entry, InputQueue } from "../../../lib/io/input_queue.ts";
-import { InputError } from "../../../lib/io/standard_streams.ts";
 import { redacted } from "../../support/texts.ts";
 
-const text = (text: string): Entry => ({ kind: "text", text });
+/** What is done to a queue, a word each, and what its readers get. */
+const SCENES = {
+  "one two next next": "one two",
+  "next one two next": "one two",
+  "one close late next next next": "one end end",
+  "next end": "end",
+  "next close": "end",
+  "next fail": "gone",
+  "one fail next next": "one gone",
+  // The number of those that were dropped
+  "one two end drop three next": "2 three",
+  "one end close end drop late next": "1 end",
+  "end reopen one next": "one",
+  "one two last next": "two one",
+};
 
-Deno.test("InputQueue.next() returns entries in order, whether they waited or the reader did", async () => {
+/** Plays a scene. The entry "two" is one that was rejected. */
+async function play(scene: string): Promise<string> {
   const queue = new InputQueue();
-  queue.add(text("one"));
-  queue.add({ kind: "refused", reason: redacted("no") });
-  assertEquals(await queue.next(), text("one"));
-  assertEquals(await queue.next(), { kind: "refused", reason: redacted("no") });
-
-  const next = queue.next();
-  assertEquals(queue.isAwaited, true);
-  queue.add(text("two"));
-  assertEquals(queue.isAwaited, false);
-  assertEquals(await next, text("two"));
-});
-
-Deno.test("InputQueue.next() returns the end after the entries that wait, again and again", async () => {
-  const queue = new InputQueue();
-  queue.add(text("one"));
-  queue.close();
-  queue.add(text("too late"));
-  assertEquals(await queue.next(), text("one"));
-  assertEquals(await queue.next(), { kind: "end" });
-  assertEquals(await queue.next(), { kind: "end" });
-});
-
-Deno.test("InputQueue.next() resolves with an end that comes later", async () => {
-  for (const method of ["end", "close"] as const) {
-    const queue = new InputQueue();
-    const next = queue.next();
-    queue[method]();
-    assertEquals(await next, { kind: "end" });
+  const got: Promise<string>[] = [];
+  const nameOf = (entry: Entry | undefined) =>
+    entry?.kind === "text" ? entry.text : `${entry?.reason}`;
+  for (const word of scene.split(" ")) {
+    const ends = queue.hasEnded;
+    switch (word) {
+      case "next":
+        got.push(
+          queue.next().then(
+            (input) => input.kind === "end" ? "end" : nameOf(input),
+            (error) => error.message,
+          ),
+        );
+        break;
+      case "end":
+      case "close":
+      case "reopen":
+        queue[word]();
+        assertEquals(queue.hasEnded, word !== "reopen");
+        break;
+      case "fail":
+        queue.fail(new Error("gone"));
+        break;
+      case "drop":
+        got.push(Promise.resolve(`${queue.dropWaiting()}`));
+        break;
+      case "last":
+        got.push(Promise.resolve(nameOf(queue.takeLast())));
+        break;
+      default: {
+        const { length } = queue.waiting;
+        const isAwaited = queue.isAwaited;
+        queue.add(
+          word === "two"
+            ? { kind: "refused", reason: redacted(word) }
+            : { kind: "text", text: word },
+        );
+        const isKept = !isAwaited && !ends;
+        assertEquals(queue.waiting.length, length + Number(isKept));
+        assertEquals(queue.isAwaited, false);
+      }
+    }
   }
-});
+  return (await Promise.all(got)).join(" ");
+}
 
-Deno.test("InputQueue.next() rejects with a failure of the input after the entries that wait", async () => {
-  const queue = new InputQueue();
-  const next = queue.next();
-  queue.fail(new InputError("gone"));
-  await assertRejects(() => next, InputError, "gone");
-
-  const other = new InputQueue();
-  other.add(text("one"));
-  other.fail(new InputError("gone"));
-  assertEquals(await other.next(), text("one"));
-  await assertRejects(() => other.next(), InputError, "gone");
-});
-
-Deno.test("InputQueue.dropWaiting() counts the entries, and drops an end() but no close()", async () => {
-  const queue = new InputQueue();
-  queue.add(text("one"));
-  queue.add({ kind: "refused", reason: redacted("no") });
-  queue.end();
-  assertEquals(queue.hasEnded, true);
-  assertEquals(queue.dropWaiting(), 2);
-  assertEquals(queue.hasEnded, false);
-  queue.add(text("two"));
-  assertEquals(queue.waiting, [text("two")]);
-
-  queue.end();
-  queue.close();
-  queue.end();
-  assertEquals(queue.dropWaiting(), 1);
-  assertEquals(await queue.next(), { kind: "end" });
-});
+for (const [scene, told] of Object.entries(SCENES)) {
+  Deno.test(`InputQueue: ${scene}: readers get ${told}`, async () => {
+    assertEquals(await play(scene), told);
+  });
+}

@@ -1,153 +1,128 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { LineWriter } from "../../../lib/io/line_writer.ts";
-import type { ByteSink } from "../../../lib/io/standard_streams.ts";
 import { FakeClock } from "../../support/clocks.ts";
 
 const KIB = 1024;
 const LONG = "x".repeat(256 * KIB);
 
-/** A sink that finishes a write when the test allows it. */
-class SlowSink implements ByteSink {
-  /** The pieces of all writes. */
+/** A writer, and its sink, which finishes a write when the test allows it. */
+class Output {
   readonly pieces: string[] = [];
-  #isOpen = false;
+  readonly writer = new LineWriter(this);
+  isOpen = false;
   #write = Promise.withResolvers<void>();
-  #offered = Promise.withResolvers<void>();
 
   async write(bytes: Uint8Array): Promise<void> {
     this.pieces.push(new TextDecoder().decode(bytes));
-    this.#offered.resolve();
-    if (!this.#isOpen) await this.#write.promise;
+    if (!this.isOpen) await this.#write.promise;
   }
 
-  /** Resolves when a write has begun. */
-  get offered(): Promise<void> {
-    return this.#offered.promise;
-  }
-
-  /** Finishes the write that has begun, and if asked to all others. */
-  take({ all = false } = {}): void {
-    this.#isOpen = all;
+  /** Finishes the write that has begun, and lets the next one begin. */
+  async take(): Promise<void> {
     this.#write.resolve();
     this.#write = Promise.withResolvers();
-    this.#offered = Promise.withResolvers();
+    await setImmediate();
   }
 
-  break(error: Error): void {
+  /** Finishes this write and all others. */
+  async open(): Promise<void> {
+    this.isOpen = true;
+    await this.take();
+  }
+
+  async break(error: Error): Promise<void> {
     this.#write.reject(error);
+    await setImmediate();
   }
-}
-
-function setUp() {
-  const sink = new SlowSink();
-  return { sink, writer: new LineWriter(sink) };
 }
 
 Deno.test("LineWriter writes lines that are queued without an await in between in one piece", async () => {
-  const { sink, writer } = setUp();
+  const output = new Output();
+  const { pieces, writer } = output;
   writer.write("one\n");
   writer.write("two\n");
-  await sink.offered;
+  await setImmediate();
   writer.write("three\n");
   writer.write("four\n");
-  sink.take();
-  await sink.offered;
-  assertEquals(sink.pieces, ["one\ntwo\n", "three\nfour\n"]);
+  await output.take();
+  assertEquals(pieces, ["one\ntwo\n", "three\nfour\n"]);
   assertEquals(writer.isIdle, false);
-  sink.take();
+  assertEquals(await writer.flushWithin(1), false);
+  await output.take();
   await writer.flush();
-  assertEquals(writer.isIdle, true);
+  assertEquals([writer.isIdle, await writer.flushWithin(1)], [true, true]);
 });
 
-Deno.test("LineWriter.gather() writes a line at once, and those of the next millisecond together", async () => {
-  using clock = new FakeClock();
-  const { sink, writer } = setUp();
-  sink.take({ all: true });
-  writer.gather("one\n");
-  await setImmediate();
-  assertEquals(sink.pieces, ["one\n"]);
-  for (const line of ["two\n", "three\n"]) {
-    writer.gather(line);
-    await setImmediate();
-  }
-  assertEquals(sink.pieces, ["one\n"]);
-  clock.elapse(1);
-  await setImmediate();
-  assertEquals(sink.pieces, ["one\n", "two\nthree\n"]);
-});
-
-Deno.test("LineWriter gathers nothing while somebody waits for it, or much is queued", async () => {
-  const endings: readonly ((writer: LineWriter) => unknown)[] = [
+Deno.test("LineWriter.gather() writes a line at once, and those of the next millisecond together, unless somebody waits for them or they are many", async () => {
+  const endings: readonly ((writer: LineWriter, clock: FakeClock) => void)[] = [
+    (_, clock) => clock.elapse(1),
     (writer) => writer.write("now\n"),
-    (writer) => writer.written(),
-    (writer) => writer.flush(),
+    (writer) => void writer.written(),
+    (writer) => void writer.flush(),
     (writer) => writer.gather(LONG),
   ];
   for (const end of endings) {
     using clock = new FakeClock();
-    const { sink, writer } = setUp();
-    sink.take({ all: true });
-    writer.gather("one\n");
+    const output = new Output();
+    const { pieces, writer } = output;
+    await output.open();
+    for (const line of ["one\n", "two\n", "three\n"]) {
+      writer.gather(line);
+      await setImmediate();
+    }
+    assertEquals([pieces, clock.pending], [["one\n"], 1]);
+    end(writer, clock);
     await setImmediate();
-    writer.gather("two\n");
-    await setImmediate();
-    assertEquals([sink.pieces.length, clock.pending], [1, 1]);
-    end(writer);
-    await setImmediate();
-    assert(sink.pieces[1]?.startsWith("two\n"));
+    assert(pieces[1]?.startsWith("two\nthree\n"));
     assertEquals([writer.isIdle, clock.pending], [true, 0]);
   }
 });
 
 Deno.test("LineWriter.write() queues at once, and tells of a backlog from 1 MiB on", async () => {
-  const { sink, writer } = setUp();
+  const output = new Output();
+  const { writer } = output;
   for (let i = 0; i < 4; i++) writer.write(LONG);
   assertEquals(writer.hasBacklog, false);
   writer.write("\n");
   assertEquals(writer.hasBacklog, true);
-  await sink.offered;
-  sink.take({ all: true });
+  await output.open();
   await writer.flush();
   assertEquals(writer.hasBacklog, false);
 });
 
 Deno.test("LineWriter is full while 256 KiB wait: producers that look again after each piece write one by one", async () => {
-  const { sink, writer } = setUp();
+  const output = new Output();
+  const { writer, pieces } = output;
   const lines = ["-", "a", "b", "c"].map((name) => `${name}${LONG.slice(2)}\n`);
   const [first = "", ...rest] = lines;
   writer.write(first);
-  const done: number[] = [];
-  const turns = rest.map(async (line, index) => {
+  let done = 0;
+  const turns = rest.map(async (line) => {
     while (writer.isFull) await writer.progress;
     writer.write(line);
-    done.push(index);
+    done++;
   });
   for (let i = 0; i < 3; i++) {
-    assertEquals(done.length, i);
-    while (done.length === i) {
-      await sink.offered;
-      sink.take();
-      await setImmediate();
-    }
+    assertEquals(done, i);
     // All waiting callers wake together, but only one finds room.
-    assertEquals(done.length, i + 1);
+    while (done === i) await output.take();
+    assertEquals(done, i + 1);
   }
   await Promise.all(turns);
-  sink.take({ all: true });
+  await output.open();
   await writer.flush();
-  assertEquals(done, [0, 1, 2]);
-  assert(sink.pieces.join("") === lines.join(""));
+  assertEquals(pieces.join("") === lines.join(""), true);
 });
 
 Deno.test("LineWriter writes long lines in pieces of 128 KiB, and cuts no character", async () => {
-  const { sink, writer } = setUp();
-  sink.take({ all: true });
+  const output = new Output();
+  await output.open();
   const long = "aé😀".repeat(100 * KIB) + "\n";
-  writer.write(long);
-  await writer.flush();
-  assertEquals(sink.pieces.length, 6);
-  assert(sink.pieces.join("") === long);
+  output.writer.write(long);
+  await output.writer.flush();
+  assertEquals(output.pieces.length, 6);
+  assert(output.pieces.join("") === long);
 });
 
 Deno.test("LineWriter.flush() waits for lines that are queued while it waits", async () => {
@@ -162,28 +137,21 @@ Deno.test("LineWriter.flush() waits for lines that are queued while it waits", a
   writer.write("0");
   await writer.flush();
   assertEquals(text, "0123456789");
-  await writer.flush(); // There is nothing to wait for.
 });
 
 Deno.test("LineWriter says when its sink breaks, lets everybody go, and writes and holds nothing more", async () => {
-  const { sink, writer } = setUp();
+  const output = new Output();
+  const { writer } = output;
   writer.write(LONG);
-  await sink.offered;
+  await setImmediate();
   writer.write(LONG.repeat(4));
   const { progress } = writer;
-  sink.break(new Deno.errors.BrokenPipe("gone"));
+  await output.break(new Deno.errors.BrokenPipe("gone"));
   await progress;
   writer.write("nobody reads this\n");
   assertEquals(writer.isFull, false);
-  await assertRejects(() => writer.failed, Deno.errors.BrokenPipe, "gone");
-  await assertRejects(() => writer.flush(), Deno.errors.BrokenPipe, "gone");
-  assertEquals([writer.isIdle, sink.pieces.length], [true, 1]);
-});
-
-Deno.test("LineWriter.flushWithin() tells whether nothing is left to wait for", async () => {
-  const { sink, writer } = setUp();
-  writer.write("line\n");
-  assertEquals(await writer.flushWithin(1), false);
-  sink.take({ all: true });
-  assertEquals(await writer.flushWithin(60_000), true);
+  for (const failed of [writer.failed, writer.flush()]) {
+    await assertRejects(() => failed, Deno.errors.BrokenPipe, "gone");
+  }
+  assertEquals([writer.isIdle, output.pieces.length], [true, 1]);
 });

@@ -3,65 +3,51 @@ import { TimeIsOver } from "../../../lib/io/deadline.ts";
 import { TimeLimit } from "../../../lib/io/time_limit.ts";
 import { FakeClock } from "../../support/clocks.ts";
 
-/** What a promise has resolved with, once it has. */
-function watch<T>(promise: Promise<T>): { value?: T } {
-  const watched: { value?: T } = {};
-  promise.then((value) => watched.value = value);
-  return watched;
+const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
+const never = new Promise<void>(() => {});
+
+/** Asserts that a limit gives up writing 5 s from now, and not before. */
+async function givesUp(
+  clock: FakeClock,
+  ended: Promise<boolean>,
+): Promise<void> {
+  let value: boolean | undefined;
+  ended.then((it) => value = it);
+  for (const [time, isEnded] of [[4_999, undefined], [1, false]] as const) {
+    clock.elapse(time);
+    await turn();
+    assertEquals(value, isEnded);
+  }
 }
 
-const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
-const never = () => new Promise<void>(() => {});
-
-Deno.test("TimeLimit aborts its signal when the time is over, and gives up writing 5 s later", async () => {
-  using clock = new FakeClock();
-  using limit = new TimeLimit(2_000);
-  const written = watch(limit.endsInTime(never()));
-  clock.passTo(1_999);
-  assertEquals(limit.signal.aborted, false);
-  clock.passTo(2_000);
-  assertEquals(limit.signal.reason instanceof TimeIsOver, true);
-
-  clock.elapse(4_999);
-  await turn();
-  assertEquals(written, {});
-  clock.elapse(1);
-  await turn();
-  assertEquals(written, { value: false });
-});
-
-Deno.test("TimeLimit lets a process that was stopped read first, and then gives it 5 s for writing", async () => {
-  using clock = new FakeClock();
-  using limit = new TimeLimit(2_000);
-  const written = watch(limit.endsInTime(never()));
-  clock.time = 60_000;
-  clock.pass();
-  assertEquals(limit.signal.aborted, false);
-  clock.passTo(65_000);
-  assertEquals(limit.signal.aborted, true);
-  clock.elapse(4_999);
-  await turn();
-  assertEquals(written, {});
-  clock.elapse(1);
-  await turn();
-  assertEquals(written, { value: false });
+Deno.test("TimeLimit aborts its signal when the time is over, and gives up writing 5 s later; a process that was stopped reads first", async () => {
+  for (const late of [0, 60_000]) {
+    using clock = new FakeClock();
+    using limit = new TimeLimit(2_000);
+    const ended = limit.endsInTime(never);
+    clock.time = 1_999 + late;
+    clock.pass();
+    assertEquals(limit.signal.aborted, late === 0);
+    if (late > 0) clock.passTo(clock.time + 5_000);
+    assertEquals(limit.signal.reason instanceof TimeIsOver, true);
+    await givesUp(clock, ended);
+  }
 });
 
 Deno.test("TimeLimit.endsInTime() waits for a task that writes nothing, and for each write of less than a second", async () => {
   using clock = new FakeClock();
   using limit = new TimeLimit(2_000);
   let written: string | undefined;
-  const ended = watch(limit.endsInTime(never(), () => written));
+  let ended: boolean | undefined;
+  limit.endsInTime(never, () => written).then((it) => ended = it);
   clock.elapse(20_000);
-  for (const next of ["one", "two", undefined, "three"]) {
+  for (const next of ["one", "two", undefined, "three", "three"]) {
+    assertEquals(ended, undefined);
     written = next;
     clock.elapse(1_000);
     await turn();
-    assertEquals(ended, {});
   }
-  clock.elapse(1_000);
-  await turn();
-  assertEquals(ended, { value: false });
+  assertEquals(ended, false);
 });
 
 Deno.test("TimeLimit.endsInTime() waits for a write, and rejects with its error, before and after the end", async () => {
@@ -75,22 +61,15 @@ Deno.test("TimeLimit.endsInTime() waits for a write, and rejects with its error,
   }
 });
 
-Deno.test("TimeLimit without a time starts no timer and never gives up", async () => {
+Deno.test("TimeLimit leaves no timer when it is disposed of, and starts none without a time", () => {
   using clock = new FakeClock();
-  using limit = new TimeLimit(undefined);
-  assertEquals(clock.pending, 0);
-  assertEquals(await limit.endsInTime(Promise.resolve()), true);
-});
-
-Deno.test("TimeLimit that is disposed of leaves no timer", () => {
-  using clock = new FakeClock();
-  new TimeLimit(2_000)[Symbol.dispose]();
-  assertEquals(clock.pending, 0);
-
-  const over = new TimeLimit(2_000);
-  void over.endsInTime(never());
-  clock.passTo(2_000);
-  assertEquals(clock.pending, 1);
-  over[Symbol.dispose]();
-  assertEquals(clock.pending, 0);
+  for (const [time, ...pending] of [[2_000, 1, 1], [undefined, 0, 0]]) {
+    const limit = new TimeLimit(time);
+    const before = clock.pending;
+    void limit.endsInTime(never);
+    clock.passTo(2_000);
+    assertEquals([before, clock.pending], pending);
+    limit[Symbol.dispose]();
+    assertEquals(clock.pending, 0);
+  }
 });
