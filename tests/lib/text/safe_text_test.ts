@@ -20,16 +20,12 @@ import {
   joinSafe,
   type Redacted,
   safe,
-  type ServiceId,
   shown,
   shownLine,
   type Unchanged,
 } from "../../../lib/text.ts";
 import { programOutput } from "../../support/program_output.ts";
 import { redacted, serviceId } from "../../support/texts.ts";
-
-type ThreadId = Extract<CreationEvent, { type: "thread" }>["threadId"];
-type RunEvent = Extract<TurnEvent, { type: "run" }>;
 
 declare const foreign: string;
 declare const reply: Unchanged;
@@ -54,65 +50,48 @@ export const REFUSED = [
   () => styleMarkdown(reply),
 ];
 
-/** A foreign text in each field of an event, a failure or a notice. */
-export const FIELDS = [
-  // @ts-expect-error thread
-  (): ThreadId => foreign,
-  // @ts-expect-error run
-  (): RunEvent["runId"] => foreign,
-  // @ts-expect-error wait
-  (): WaitEvent["reason"] => foreign,
-  // @ts-expect-error progress
-  (): ProgressEvent["node"] => foreign,
-  // @ts-expect-error progress
-  (): ProgressEvent["status"] => foreign,
-  // @ts-expect-error reply
-  (): ReplyEvent["text"] => foreign,
-  // @ts-expect-error reply
-  (): ReplyEvent["note"] => foreign,
-  // @ts-expect-error reply
-  (): ReplyEvent["notUnderstood"] => foreign,
-  // @ts-expect-error failure
-  (): Failure["reason"] => foreign,
-  // @ts-expect-error failure
-  (): Failure["advice"] => foreign,
-  // @ts-expect-error failure
-  (): Failure["detail"] => foreign,
-  // @ts-expect-error failure
-  (): Failure["problem"] => foreign,
-  // @ts-expect-error failure
-  (): ServiceError["message"] => foreign,
-  // @ts-expect-error ids of a failure
-  (): CallIds["threadId"] => foreign,
-  // @ts-expect-error ids of a failure
-  (): CallIds["runId"] => foreign,
-  // @ts-expect-error ids of a failure
-  (): CallIds["requestId"] => foreign,
-  // @ts-expect-error banner
-  (): ViewEvent => ({ type: "banner", text: foreign }),
-  // @ts-expect-error error
-  (): ViewEvent => ({ type: "error", message: foreign }),
-  // @ts-expect-error farewell
-  (): ViewEvent => ({ type: "farewell", threadId: foreign }),
-  // @ts-expect-error rejected input
-  (): Input => ({ kind: "refused", reason: foreign }),
-  // @ts-expect-error line of the report
-  (): ReportLine["text"] => foreign,
-  // @ts-expect-error error of the bridge
-  () => new RpcError(-32603, foreign),
-  // @ts-expect-error details of an error of the bridge
-  () => new RpcError(-32603, safe`a`, { details: foreign }),
-  // @ts-expect-error notice
-  () => notice("info", foreign),
-  // @ts-expect-error line of the log
-  (log: Log) => log(foreign),
-  // @ts-expect-error standard error
-  (output: ErrorOutput) => output.write(foreign),
-  // @ts-expect-error prompt
-  (gateway: Gateway, id: ServiceId) => gateway.runTurn(id, foreign),
-  // @ts-expect-error thread of a prompt
-  (gateway: Gateway, prompt: Unchanged) => gateway.runTurn(foreign, prompt),
+type Of<Event, Type> = Extract<Event, { type: Type }>;
+
+/** The texts of events, failures, notices and logs, and of what takes them. */
+type Fields = [
+  Of<CreationEvent, "thread">["threadId"],
+  Of<TurnEvent, "run">["runId"],
+  WaitEvent["reason"],
+  ProgressEvent["node"],
+  ProgressEvent["status"],
+  ReplyEvent["text"],
+  ReplyEvent["note"],
+  ReplyEvent["notUnderstood"],
+  Failure["reason"],
+  Failure["advice"],
+  Failure["detail"],
+  Failure["problem"],
+  ServiceError["message"],
+  CallIds["threadId"],
+  CallIds["runId"],
+  CallIds["requestId"],
+  Of<ViewEvent, "banner">["text"],
+  Of<ViewEvent, "error">["message"],
+  Of<ViewEvent, "farewell">["threadId"],
+  Extract<Input, { kind: "refused" }>["reason"],
+  ReportLine["text"],
+  ConstructorParameters<typeof RpcError>[1],
+  RpcError["details"],
+  Parameters<typeof notice>[1],
+  Parameters<Log>[0],
+  Parameters<ErrorOutput["write"]>[0],
+  Parameters<Gateway["runTurn"]>[0],
+  Parameters<Gateway["runTurn"]>[1],
 ];
+
+type Open = {
+  [Index in keyof Fields]: string extends Fields[Index] ? Index : never;
+};
+
+type None<T extends never> = T;
+
+/** The fields that take a foreign text, by their places above: none. */
+export type Checked = None<Open[number]>;
 
 Deno.test("safe`` makes texts of own words, numbers, ids and safe texts", () => {
   const operation = "create run" as "create run" | "stream run";
