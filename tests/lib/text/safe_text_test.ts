@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { RpcError } from "../../../lib/bridge/json_rpc.ts";
-import { notice } from "../../../lib/bridge/session_updates.ts";
+import type { RpcError } from "../../../lib/bridge/json_rpc.ts";
+import type { notice } from "../../../lib/bridge/session_updates.ts";
 import type { ReportLine } from "../../../lib/check/report.ts";
 import type {
   CallIds,
@@ -84,14 +84,14 @@ type Fields = [
   Parameters<Gateway["runTurn"]>[1],
 ];
 
-type Open = {
-  [Index in keyof Fields]: string extends Fields[Index] ? Index : never;
+type Open<All> = {
+  [Index in keyof All]: string extends All[Index] ? Index : never;
 };
 
 type None<T extends never> = T;
 
 /** The fields that take a foreign text, by their places above: none. */
-export type Checked = None<Open[number]>;
+export type Checked = None<Open<Fields>[number]>;
 
 Deno.test("safe`` makes texts of own words, numbers, ids and safe texts", () => {
   const operation = "create run" as "create run" | "stream run";
