@@ -1,120 +1,106 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { getCACertificates } from "node:tls";
 import { closeQuietly } from "../../../../lib/gateway/connection/bytes.ts";
 import { CallConnection, Route } from "../../../../lib/gateway/connection.ts";
 import { CallState } from "../../../../lib/gateway/failure/call_state.ts";
-import type { RemoteOperation } from "../../../../lib/gateway/failure/fate.ts";
 import { turnOfEventLoop } from "../../../../lib/io.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import { ca, tls } from "../../../support/corporate_network.ts";
 import {
-  type Connection,
   FaultyService,
   type Script,
 } from "../../../support/faulty_service/service.ts";
 import { bytesOf, WELCOME } from "../../../support/relay_client.ts";
-import { TEST_KEY } from "../../../support/service/service.ts";
 import { soon, until } from "../../../support/waits.ts";
 
 const AUTHORITY = Deno.readTextFileSync(ca.certificate);
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 
-/** A call through relays to a service with TLS, with clients that trust its CA. */
+/** A call to a service with TLS, whose clients trust its CA at first. */
 class Scene implements AsyncDisposable {
-  readonly state: CallState;
+  readonly state = new CallState("create run");
   readonly connection: CallConnection;
+  readonly #url: string;
   readonly #createHttpClient = Deno.createHttpClient;
   readonly #dropped = new AbortController();
-  readonly #baseUrl: string;
 
-  static async start(
-    script: Script,
-    operation: RemoteOperation = "create run",
-  ): Promise<Scene> {
-    const service = await FaultyService.start(script, { tls });
-    return new Scene(service, operation);
+  static async start(script: Script): Promise<Scene> {
+    return new Scene(await FaultyService.start(script, { tls }));
   }
 
-  constructor(readonly service: FaultyService, operation: RemoteOperation) {
-    this.state = new CallState(operation);
-    this.#baseUrl = service.url.replace("http:", "https:");
-    const redactor = new Redactor(TEST_KEY);
+  constructor(readonly service: FaultyService) {
+    this.#url = `https://127.0.0.1:${service.port}`;
+    const redactor = new Redactor("");
     const options = { redactor, mayPrepare: false };
-    const route = new Route(undefined, new URL(this.#baseUrl), options);
+    const route = new Route(undefined, new URL(this.#url), options);
     this.connection = new CallConnection(route, this.state);
     Deno.createHttpClient = (options) =>
       this.#createHttpClient({ ...options, caCerts: [AUTHORITY] });
   }
 
-  /** Lets clients trust what the program does. */
+  /** From now on, clients trust what the program does. */
   distrust(): void {
     Deno.createHttpClient = this.#createHttpClient;
   }
 
   send(method: "GET" | "POST"): Promise<Response> {
     const { signal } = this.#dropped;
-    return this.connection.fetch(this.#baseUrl, { method, signal });
+    return this.connection.fetch(this.#url, { method, signal });
   }
 
-  /** The text of an answer; fails if it does not come. */
+  /** The text of an answer. */
   async text(method: "GET" | "POST"): Promise<string> {
     const text = this.send(method).then((response) => response.text());
-    return await soon(text, () => `no answer to ${method}`, 10_000);
-  }
-
-  drop(): void {
-    this.#dropped.abort();
+    return await soon(text, () => `no answer to ${method}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.drop();
+    this.#dropped.abort();
     this.connection.close();
-    Deno.createHttpClient = this.#createHttpClient;
+    this.distrust();
     await this.service[Symbol.asyncDispose]();
   }
 }
 
-/** A process that takes the port of the next listener. */
+/** A process that takes the port of the next listener as soon as it is free. */
 class Thief implements Disposable {
   readonly connections: Deno.TcpConn[] = [];
   readonly #listen = Deno.listen;
   #listener: Deno.TcpListener | undefined;
 
-  /**
-   * @param use Called with each connection that comes.
-   * @param hasPort Whether it has the port from the start, and the program, which has no
-   * descriptors, accepts nothing; by default it takes the port when it is closed.
-   */
-  constructor(use: (connection: Deno.TcpConn) => void, hasPort = false) {
+  /** @param use Called with each connection that comes. */
+  constructor(use: (connection: Deno.TcpConn) => void) {
     Deno.listen = ((options: Deno.TcpListenOptions) => {
       Deno.listen = this.#listen;
       const listener = Deno.listen(options);
-      if (hasPort) {
-        this.#serve(listener, use);
-        const error = new Error("Too many open files (os error 24)");
-        const accept = () => Promise.reject(error);
-        return { addr: listener.addr, accept, close() {} };
-      }
       const close = listener.close.bind(listener);
       listener.close = () => {
         close();
-        listenAt(listener.addr.port).then((own) => this.#serve(own, use));
+        this.#serve(listener.addr.port, use);
       };
       return listener;
     }) as typeof Deno.listen;
   }
 
-  get hasPort(): boolean {
-    return this.#listener !== undefined;
+  async hasPort(): Promise<void> {
+    await until(() => this.#listener !== undefined);
   }
 
   async #serve(
-    listener: Deno.TcpListener,
+    port: number,
     use: (connection: Deno.TcpConn) => void,
   ): Promise<void> {
-    this.#listener = listener;
-    for await (const connection of listener) {
+    // A turn or two after it was closed.
+    await until(() => {
+      try {
+        this.#listener = Deno.listen({ hostname: "127.0.0.1", port });
+      } catch (error) {
+        if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+      }
+      return this.#listener !== undefined;
+    });
+    for await (const connection of this.#listener ?? []) {
       this.connections.push(connection);
       use(connection);
     }
@@ -125,22 +111,6 @@ class Thief implements Disposable {
     closeQuietly(this.#listener);
     this.connections.forEach(closeQuietly);
   }
-}
-
-/** Listens at a port as soon as it is free: a turn or two after it was closed. */
-async function listenAt(port: number): Promise<Deno.TcpListener> {
-  const listeners: Deno.TcpListener[] = [];
-  await until(() => {
-    try {
-      listeners.push(Deno.listen({ hostname: "127.0.0.1", port }));
-    } catch (error) {
-      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
-    }
-    return listeners.length > 0;
-  });
-  const [listener] = listeners;
-  assert(listener);
-  return listener;
 }
 
 /** What a process does at a port that it has taken. */
@@ -163,11 +133,11 @@ for (const [what, use] of Object.entries(THIEVES)) {
       const isGet = request?.operation === "stream";
       await connection.write(isGet ? OK : OK.replace("2\r", "3\r"));
       await connection.gone;
-    }, "stream run");
+    });
     using clock = new FakeClock();
     using thief = new Thief(use);
     await scene.send("POST");
-    await until(() => thief.hasPort);
+    await thief.hasPort();
 
     const text = scene.text("GET");
     await until(() => thief.connections.length > 0);
@@ -191,70 +161,61 @@ Deno.test("a GET goes to a new connection at once if the service has closed that
   using thief = new Thief(() => {});
   await scene.text("POST");
   await soon(closed.promise, () => "the connection is open");
-  await until(() => thief.hasPort);
+  await thief.hasPort();
 
   assertEquals(await scene.text("GET"), "{}");
   assertEquals([scene.service.connections, thief.connections], [2, []]);
 });
 
 Deno.test("a GET whose answer takes long is sent once, on the connection of the POST", async () => {
-  const asked = Promise.withResolvers<void>();
   const late = Promise.withResolvers<void>();
   await using scene = await Scene.start(async (connection) => {
     await connection.read();
     await connection.write(OK);
     await connection.read();
-    asked.resolve();
     await late.promise;
     await connection.write(OK);
     await connection.gone;
   });
   using clock = new FakeClock();
+  const { service } = scene;
   await scene.text("POST");
   await turnOfEventLoop();
 
   const text = scene.text("GET");
-  await soon(asked.promise, () => "no GET came");
+  await until(() => service.requests.length === 2);
   clock.elapse(60_000);
   late.resolve();
 
   assertEquals(await text, "{}");
-  const { connections, requests } = scene.service;
-  assertEquals([connections, requests.length], [1, 2]);
+  assertEquals([service.connections, service.requests.length], [1, 2]);
 });
 
-/** A service that answers the ClientHello when it is told to. */
-async function slowService(
-  target: FaultyService,
-): Promise<{ service: FaultyService; asked: Promise<void>; tell: () => void }> {
-  const asked = Promise.withResolvers<void>();
+/** A service that takes requests and answers none. */
+const taking: Script = async (connection) => {
+  await connection.read();
+  await connection.gone;
+};
+
+Deno.test("a POST counts as perhaps taken as soon as the service has answered the ClientHello, and not before", async () => {
   const told = Promise.withResolvers<void>();
-  const service = await FaultyService.start(async (connection: Connection) => {
+  await using target = await FaultyService.start(taking, { tls });
+  const service = await FaultyService.start(async (connection) => {
     await connection.holds(1);
-    asked.resolve();
     await told.promise;
     await connection.forward(target.port);
   });
-  return { service, asked: asked.promise, tell: told.resolve };
-}
+  await using scene = new Scene(service);
 
-Deno.test("a POST counts as perhaps taken as soon as the service has answered the ClientHello, and not before", async () => {
-  await using target = await FaultyService.start(async (connection) => {
-    await connection.read();
-    await connection.gone;
-  }, { tls });
-  const { service, asked, tell } = await slowService(target);
-  await using scene = new Scene(service, "create run");
-
-  const post = scene.send("POST");
-  await soon(asked, () => "no ClientHello came");
+  const post = assertRejects(() => scene.send("POST"));
+  await until(() => service.received !== "");
   assertEquals(scene.state.fate, "not run");
-  tell();
+  told.resolve();
   await until(() => target.requests.length > 0);
   assertEquals(scene.state.fate, "may have run");
 
-  scene.drop();
-  await assertRejects(() => post);
+  await scene[Symbol.asyncDispose]();
+  await post;
 });
 
 Deno.test({
@@ -262,52 +223,19 @@ Deno.test({
     "a POST whose certificate was refused, and that is sent again with the CAs of this system, was not sent before",
   ignore: getCACertificates("system").length === 0,
   async fn() {
-    const again = Promise.withResolvers<void>();
-    await using target = await FaultyService.start(async (connection) => {
+    await using target = await FaultyService.start(taking, { tls });
+    const service = await FaultyService.start(async (connection) => {
+      if (connection.number === 1) await connection.forward(target.port);
       await connection.gone;
-    }, { tls });
-    await using scene = new Scene(
-      await FaultyService.start(async (connection) => {
-        if (connection.number === 1) {
-          return await connection.forward(target.port);
-        }
-        await connection.holds(1);
-        again.resolve();
-        await connection.gone;
-      }),
-      "create run",
-    );
+    });
+    await using scene = new Scene(service);
     scene.distrust();
 
-    const post = scene.send("POST");
-    await soon(again.promise, () => "the POST was sent once");
-
+    const post = assertRejects(() => scene.send("POST"));
+    await until(() => service.connections === 2);
     assertEquals(scene.state.fate, "not run");
-    scene.drop();
-    await assertRejects(() => post);
+
+    await scene[Symbol.asyncDispose]();
+    await post;
   },
-});
-
-Deno.test("a POST whose relay cannot accept its client does not go to whoever has the port", async () => {
-  const stages: string[] = [];
-  await using scene = await Scene.start(async (connection) => {
-    if (await connection.read() === undefined) return;
-    stages.push(scene.state.stage);
-    await connection.write(OK);
-    await connection.gone;
-  });
-  using _thief = new Thief(async (client) => {
-    await client.write(bytesOf(WELCOME));
-    // What the client sends to get in, and then all that it sends to the service.
-    let left = 4 + 45 + 10;
-    using service = await Deno.connect({ port: scene.service.port });
-    service.readable.pipeTo(client.writable).catch(() => {});
-    for await (const chunk of client.readable) {
-      await service.write(chunk.subarray(left));
-      left = Math.max(0, left - chunk.length);
-    }
-  }, true);
-
-  assertEquals(await scene.text("POST"), "{}");
-  assertEquals(stages, ["perhaps taken"]);
 });

@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   copyBytes,
   readBytes,
@@ -7,9 +12,13 @@ import { Relay } from "../../../../lib/gateway/connection/relay.ts";
 import { Route } from "../../../../lib/gateway/connection/route.ts";
 import { turnOfEventLoop } from "../../../../lib/io.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
+import { Redactor } from "../../../../lib/text.ts";
+import { blocksOf } from "../../../support/blocks.ts";
 import { FakeClock } from "../../../support/clocks.ts";
-import { ca, NAME } from "../../../support/corporate_network.ts";
-import { FaultyService } from "../../../support/faulty_service/service.ts";
+import {
+  FaultyService,
+  type Script,
+} from "../../../support/faulty_service/service.ts";
 import {
   bytesOf,
   connectTo,
@@ -17,229 +26,196 @@ import {
   readAll,
   WELCOME,
 } from "../../../support/relay_client.ts";
-import { ReferenceService } from "../../../support/service/service.ts";
-import { Redactor } from "../../../../lib/text.ts";
+import { soon, until } from "../../../support/waits.ts";
 
-const AUTHORITY = Deno.readTextFileSync(ca.certificate);
-const LOGIN = { user: "al", password: "se:cr\xe9t" };
-const SOCKS = { scheme: "socks5" } as const;
-const SOCKS_LOGIN = { scheme: "socks5h", ...LOGIN } as const;
+const NAME = "service.test";
 
-/** A proxy on this machine. */
-function proxyAt(
-  { url: origin, port }: FaultyService,
-  proxy: Partial<Proxy> = {},
-): Proxy {
+/** The first record of a TLS connection, as far as the relay looks at it. */
+const HELLO = "\x16\x03\x01\0\x05hello";
+
+/** A service or a proxy, a relay to a host by it, and a client that sends a ClientHello. */
+async function helloTo(
+  script: Script,
+  { proxy = "", host = "127.0.0.1" }: { proxy?: string; host?: string } = {},
+) {
+  const server = await FaultyService.start(script);
+  const port = proxy === "" ? server.port : 443;
+  const url = new URL(`https://${host}:${port}`);
+  const answers: unknown[] = [];
+  const relay = relayTo(url, proxyAt(server, proxy), () => answers.push(1));
+  const client = await enter(relay.proxy);
+  await client.write(bytesOf(HELLO));
   return {
-    ...{ variable: "HTTPS_PROXY", scheme: "http", user: "", password: "" },
-    ...{ hostname: "127.0.0.1", port, origin, ...proxy },
+    ...{ answers, client, relay, server },
+    async [Symbol.asyncDispose]() {
+      client[Symbol.dispose]();
+      relay[Symbol.dispose]();
+      await server[Symbol.asyncDispose]();
+    },
   };
 }
 
-function relayTo(proxy: Proxy | undefined, url: URL): Relay {
-  return new Relay(
-    new Route(proxy, url, { redactor: new Redactor("") }),
-    () => {},
-  );
+/** A proxy on this machine, of a scheme that "with login" may follow. */
+function proxyAt({ port }: FaultyService, kind: string): Proxy | undefined {
+  if (kind === "") return undefined;
+  const scheme = kind.startsWith("socks") ? "socks5" : "http";
+  const origin = `${scheme}://127.0.0.1:${port}`;
+  const [user, password] = kind.endsWith(" with login")
+    ? ["al", "se:cr\xe9t"] as const
+    : ["", ""] as const;
+  return { variable: "HTTPS_PROXY", scheme, origin, user, password };
 }
 
-/** Asks a service through a relay. */
-async function ask(relay: Relay, url: URL): Promise<number> {
-  using client = Deno.createHttpClient({
-    caCerts: [AUTHORITY],
-    proxy: relay.proxy,
-  });
-  const response = await fetch(url, { method: "POST", client });
-  await response.body?.cancel();
-  return response.status;
+function relayTo(url: URL, proxy?: Proxy, onAnswer = () => {}): Relay {
+  const redactor = new Redactor("");
+  return new Relay(new Route(proxy, url, { redactor }), onAnswer);
 }
 
-const OK = "HTTP/1.1 200 OK\r\n\r\n";
+const TUNNEL = "HTTP/1.1 200 OK\r\n\r\n";
+const LOGIN = `Proxy-Authorization: Basic ${btoa("al:se:cr\xe9t")}\r\n`;
 const OPEN = "\x05\0\0\x01\x7f\0\0\x01\0\x50";
-const BASIC = `Proxy-Authorization: Basic ${btoa("al:se:cr\xe9t")}\r\n`;
 
-/** The service's host, a proxy, its answers that open a tunnel, and what it sees. */
-const WAYS: readonly (readonly [
-  host: string,
-  proxy: Partial<Proxy>,
-  answers: readonly string[],
-  seen: string,
-])[] = [
-  [NAME, {}, [OK], `CONNECT ${NAME}:`],
-  ["[::1]", LOGIN, [`HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n${OK}`], BASIC],
-  [
-    NAME,
-    {},
-    ["HTTP/1.1 200\nX-Content-Type: text/html\n\n"],
-    `CONNECT ${NAME}:`,
-  ],
-  [NAME, SOCKS, ["\x05\0", OPEN], `\x05\x01\0\x03\x0c${NAME}`],
-  ["127.0.0.1", SOCKS, ["\x05\0", OPEN], "\x05\x01\0\x01\x7f\0\0\x01"],
-  [
-    "[::1]",
-    SOCKS_LOGIN,
-    ["\x05\x02", "\x01\0", "\x05\0\0\x03\x02ab\0\x50"],
-    `\x01\x02al\x07se:cr\xe9t\x05\x01\0\x04${"\0".repeat(15)}\x01`,
-  ],
+/** A proxy, the service's host, the answers that open a tunnel, and what is asked. */
+// deno-fmt-ignore: a table
+const WAYS: readonly (readonly [proxy: string, host: string, answers: readonly string[], asked: string])[] = [
+  ["http", NAME, [TUNNEL], `CONNECT ${NAME}:443 HTTP/1.1\r\n`],
+  ["http", NAME, ["HTTP/1.1 200\nX-Content-Type: text/html\n\n"], NAME],
+  ["http with login", "[::1]", [`HTTP/1.1 103 Hints\r\nA: b\r\n\r\n${TUNNEL}`], LOGIN],
+  ["socks", NAME, ["\x05\0", OPEN], `\x05\x01\0\x03\x0c${NAME}\x01\xbb`],
+  ["socks", "127.0.0.1", ["\x05\0", OPEN], "\x05\x01\0\x01\x7f\0\0\x01\x01\xbb"],
+  ["socks with login", "[::1]", ["\x05\x02", "\x01\0", "\x05\0\0\x03\x02ab\0\x50"],
+    `\x01\x02al\x07se:cr\xe9t\x05\x01\0\x04${"\0".repeat(15)}\x01\x01\xbb`],
 ];
 
-for (const [host, proxy, answers, seen] of WAYS) {
-  Deno.test(`Relay reaches ${host} through a proxy, and tells the service nothing of ${JSON.stringify(proxy)}`, async () => {
-    const tls = ca.issue(NAME, "127.0.0.1", "::1");
-    await using service = ReferenceService.start({ tls });
-    const { port } = new URL(service.url);
-    await using server = await FaultyService.start(async (connection) => {
+for (const [proxy, host, answers, asked] of WAYS) {
+  Deno.test(`Relay reaches ${host} through a proxy with ${proxy}, and the service gets nothing of it: ${JSON.stringify(answers)}`, async () => {
+    await using scene = await helloTo(async (connection) => {
       for (const answer of answers) {
         await connection.holds(3);
         connection.take(connection.received.length);
         await connection.write(bytesOf(answer));
       }
-      await connection.forward(Number(port));
-    });
-    const url = new URL(`https://${host}:${port}/threads`);
-    using relay = relayTo(proxyAt(server, proxy), url);
+      await connection.holds(HELLO.length);
+      await connection.write(connection.received);
+    }, { proxy, host });
 
-    const status = await ask(relay, url);
-
-    assertEquals([status, relay.failure], [401, undefined]);
-    assert(server.received.includes(seen), server.received.slice(0, 100));
-    const headers = service.requests.flatMap(({ headers }) => [...headers]);
-    assertEquals(headers.filter(([name]) => name.startsWith("proxy")), []);
+    assertEquals(await readAll(scene.client), WELCOME + HELLO);
+    assertEquals(scene.relay.failure, undefined);
+    assertStringIncludes(scene.server.received, asked);
   });
 }
 
-const REJECTED = "it rejected the user name or the password";
+/** What is told of a proxy, by its answers. */
+const ANSWERS = blocksOf(`
+http: it closed the connection
+  HTTP/1.1 200
+http: it does not speak HTTP
+  \\u0015\\u0003\\u0001\\u0000\\u0002\\u0002\\u0032
+  HTTP/1.1 yes\\r\\n
+  HTTP/1.1 2e2 OK\\n
+  HTTP/1.1 1000000000 OK\\n
+  HTTP/1.1 020 OK\\n
+  HTTP/1.1 200 OK\\r\\nA: ${"a".repeat(20_000)}
+http: it answered 429
+  HTTP/1.1 429\\nA: b\\n\\n
+  HTTP/1.1 100 Continue\\r\\n\\r\\nHTTP/1.1 429 No\\r\\n\\r\\n
+http: it answered 403
+  HTTP/1.1 403 Forbidden\\r\\n\\r\\n<html>
+http: it answered 200 with a web page, perhaps a sign-in page
+  HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n\\r\\n<html>
+http: it answered 407 and requires a user name and a password
+  HTTP/1.1 407 No\\r\\n\\r\\n
+http: it answered 407 and offers Digest, NTLM, Negotiate, not Basic
+  HTTP/1.1 407 No\\r\\nProxy-Authenticate: Digest realm="a, NTLM b", qop="auth", Negotiate\\r\\nproxy-authenticate:NTLM\\r\\n\\r\\n
+http with login: it answered 407 and rejected the user name or the password
+  HTTP/1.1 407 No\\r\\nProxy-Authenticate: ${
+  "x".repeat(9000)
+}, Basic\\r\\n\\r\\n
+socks: it does not speak SOCKS
+  HTTP/1.1 400 No\\r\\n\\r\\n
+socks: it requires a user name and a password
+  \\u0005\\u00ff
+  \\u0005\\u0002
+socks with login: it rejected the user name or the password
+  \\u0005\\u0001
+  \\u0005\\u00ff
+  \\u0005\\u0002\\u0001\\u0001
+socks: its rules forbid it
+  \\u0005\\u0000\\u0005\\u0002
+socks: it closed the connection
+  \\u0005\\u0000\\u0005
+`);
 
-/** What a proxy answers, and what is told of it. */
-const ANSWERS: readonly (readonly [string, string, Partial<Proxy>?])[] = [
-  ["", "it closed the connection"],
-  ["HTTP/1.1 200", "it closed the connection"],
-  ["\x15\x03\x01\x00\x02\x02\x32", "it does not speak HTTP"],
-  ["HTTP/1.1 yes\r\n", "it does not speak HTTP"],
-  ["HTTP/1.1 2e2 OK\n", "it does not speak HTTP"],
-  ["HTTP/1.1 1000000000 OK\n", "it does not speak HTTP"],
-  ["HTTP/1.1 020 OK\n", "it does not speak HTTP"],
-  ["HTTP/1.1 429\nA: b\n\n", "it answered 429"],
-  [`HTTP/1.1 200 OK\r\nA: ${"a".repeat(20_000)}`, "it does not speak HTTP"],
-  ["HTTP/1.1 403 Forbidden\r\n\r\n<html>", "it answered 403"],
-  [
-    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>",
-    "it answered 200 with a web page, perhaps a sign-in page",
-  ],
-  [
-    "HTTP/1.1 407 No\r\n\r\n",
-    "it answered 407 and requires a user name and a password",
-  ],
-  ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 No\r\n\r\n", "it answered 429"],
-  [
-    'HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm="a, NTLM b", qop="auth", Negotiate\r\nproxy-authenticate:NTLM\r\n\r\n',
-    "it answered 407 and offers Digest, NTLM, Negotiate, not Basic",
-  ],
-  [
-    `HTTP/1.1 407 No\r\nProxy-Authenticate: ${
-      "x".repeat(9_000)
-    }, Basic\r\n\r\n`,
-    "it answered 407 and rejected the user name or the password",
-    LOGIN,
-  ],
-  ["HTTP/1.1 400 No\r\n\r\n", "it does not speak SOCKS", SOCKS],
-  ["\x05\xff", "it requires a user name and a password", SOCKS],
-  // Methods that were not offered
-  ["\x05\x02", "it requires a user name and a password", SOCKS],
-  ["\x05\x01", REJECTED, SOCKS_LOGIN],
-  ["\x05\xff", REJECTED, SOCKS_LOGIN],
-  ["\x05\x02\x01\x01", REJECTED, SOCKS_LOGIN],
-  ["\x05\x00\x05\x02", "its rules forbid it", SOCKS],
-  ["\x05\x00\x05", "it closed the connection", SOCKS],
-];
+for (const [outcome, answers] of ANSWERS) {
+  const [proxy = "", told = ""] = outcome.split(": ");
+  for (const answer of answers) {
+    const shown = JSON.stringify(answer.slice(0, 40));
+    Deno.test(`Relay tells of a proxy that answers ${shown}: ${told}`, async () => {
+      await using scene = await helloTo(async (connection) => {
+        await connection.holds(1);
+        await connection.write(bytesOf(answer));
+      }, { proxy, host: NAME });
 
-for (const [answer, told, proxy] of ANSWERS) {
-  const shown = JSON.stringify(answer.slice(0, 40));
-  Deno.test(`Relay tells of a proxy that answers ${shown}: ${told}`, async () => {
-    await using server = await FaultyService.start(async (connection) => {
-      await connection.holds(1);
-      await connection.write(bytesOf(answer));
+      assertEquals(await readAll(scene.client), WELCOME);
+      assertEquals(`${scene.relay.failure?.reason}`, told);
     });
-    const url = new URL(`https://${NAME}/`);
-    using relay = relayTo(proxyAt(server, proxy), url);
-
-    await assertRejects(() => ask(relay, url), TypeError);
-
-    assertEquals(relay.failure?.reason, told);
-    // The port of `https:`, in a request that was sent.
-    const { received } = server;
-    const hasPort = [":443", "\x01\xbb"].some((port) =>
-      received.includes(port)
-    );
-    assertEquals(hasPort, received.includes(NAME));
-  });
+  }
 }
-
-/** The first record of a TLS connection, as far as the relay looks at it. */
-const HELLO = "\x16\x03\x01\0\x05hello";
 
 const CLOSED = "closed at once, perhaps by a firewall";
 const SILENT = "it does not answer";
 const OTHER = "Try http:// or socks5:// in HTTPS_PROXY";
 
-/** How long nothing comes until the limit, and what is told of whom. */
+/** Who is asked, what it answers, how it goes on, and what is told of it. */
 const LOSSES: readonly (readonly [
-  what: string,
-  proxy: Partial<Proxy> | undefined,
+  proxy: string,
   answer: string,
-  ends: boolean,
+  end: "closes" | "is silent" | "is silent, and the relay is disposed of",
   told: string,
   advice?: string,
 ])[] = [
-  ["a tunnel that is closed", {}, OK, true, CLOSED],
-  ["a tunnel that is silent", {}, OK, false, SILENT],
-  ["a proxy that closes", {}, "", true, "it closed the connection", OTHER],
-  ["a proxy that is silent", {}, "", false, SILENT, OTHER],
-  ["a service that closes", undefined, "", true, CLOSED],
-  ["a service that is silent", undefined, "", false, SILENT],
+  ["http", TUNNEL, "closes", CLOSED],
+  ["http", TUNNEL, "is silent", SILENT],
+  ["http", "", "closes", "it closed the connection", OTHER],
+  ["http", "", "is silent", SILENT, OTHER],
+  ["", "", "closes", CLOSED],
+  ["", "", "is silent", SILENT],
+  ["", "", "is silent, and the relay is disposed of", SILENT],
 ];
 
-for (const [what, proxy, answer, ends, told, advice] of LOSSES) {
-  Deno.test(`Relay tells, after 20 s at the latest, of ${what}: ${told}`, async () => {
+for (const [proxy, answer, end, told, advice] of LOSSES) {
+  const who = proxy ? `a proxy that answers "${answer.trim()}"` : "a service";
+  Deno.test(`Relay tells, after 20 s at the latest, of ${who} and ${end}: ${told}`, async () => {
     const asked = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
-    await using server = await FaultyService.start(async (connection) => {
+    using clock = new FakeClock();
+    await using scene = await helloTo(async (connection) => {
       await connection.holds(1);
       connection.take(connection.received.length);
       await connection.write(answer);
       if (answer !== "") await connection.holds(HELLO.length);
       asked.resolve();
-      if (!ends) await connection.gone;
+      if (end !== "closes") await connection.gone;
       left.resolve();
-    });
-    using clock = new FakeClock();
-    const url = new URL(`https://127.0.0.1:${server.port}`);
-    using relay = relayTo(proxy && proxyAt(server, proxy), url);
-    using client = await enter(relay.proxy);
-    await client.write(bytesOf(HELLO));
-    await asked.promise;
+    }, { proxy });
+    const { client, relay } = scene;
+    await soon(asked.promise, () => "nothing was asked");
 
-    if (!ends) clock.elapse(20_000);
+    if (end === "is silent") clock.elapse(20_000);
+    if (end.endsWith("disposed of")) relay[Symbol.dispose]();
 
     assertEquals(await readAll(client), WELCOME);
-    await left.promise;
+    await soon(left.promise, () => "the service is waited for");
     const { reason, advice: given } = relay.failure ?? {};
     assertEquals([`${reason}`, given], [told, advice as typeof given]);
     assertEquals([relay.hasAnswer, relay.isOver], [false, true]);
   });
 }
 
-/** A relay to a service at a port of this machine. */
-function directRelay(port: number): Relay {
-  return relayTo(undefined, new URL(`https://127.0.0.1:${port}`));
-}
-
 Deno.test("Relay sends nothing but the ClientHello before the service has answered, and knows whether it has", async () => {
-  const [asked, told] = [
-    Promise.withResolvers<string>(),
-    Promise.withResolvers<void>(),
-  ];
-  await using server = await FaultyService.start(async (connection) => {
+  const asked = Promise.withResolvers<string>();
+  const told = Promise.withResolvers<void>();
+  await using scene = await helloTo(async (connection) => {
     await connection.holds(HELLO.length);
     asked.resolve(connection.received.toString("latin1"));
     await told.promise;
@@ -247,56 +223,44 @@ Deno.test("Relay sends nothing but the ClientHello before the service has answer
     await connection.holds(`${HELLO}more`.length);
     await connection.write(connection.received);
   });
-  let answers = 0;
-  const url = new URL(`https://127.0.0.1:${server.port}`);
-  using relay = new Relay(
-    new Route(undefined, url, { redactor: new Redactor("") }),
-    () => answers++,
-  );
-  assertEquals([relay.hasClient, relay.hasAnswer], [false, false]);
-  using client = await enter(relay.proxy);
-  await client.write(bytesOf(`${HELLO}more`));
+  const { answers, client, relay } = scene;
+  await client.write(bytesOf("more"));
 
-  assertEquals(await asked.promise, HELLO);
+  assertEquals(await soon(asked.promise, () => "nothing came"), HELLO);
   assertEquals([relay.hasClient, relay.hasAnswer], [true, false]);
   told.resolve();
 
   assertEquals(await readAll(client), `${WELCOME}answer${HELLO}more`);
-  assertEquals([relay.hasAnswer, relay.isOver, answers], [true, true, 1]);
+  assertEquals([relay.hasAnswer, relay.isOver, answers], [true, true, [1]]);
 });
 
 Deno.test("Relay passes the end of each direction on, and keeps the other one, for as long as it takes", async () => {
   const { promise: arrived, resolve } = Promise.withResolvers<boolean>();
-  await using server = await FaultyService.start(async (connection) => {
+  using clock = new FakeClock();
+  await using scene = await helloTo(async (connection) => {
     await connection.holds(HELLO.length);
     await connection.write("ends");
     connection.close();
     resolve(await connection.holds(`${HELLO}after`.length));
     await connection.gone;
   });
-  using clock = new FakeClock();
-  using relay = directRelay(server.port);
-  using client = await enter(relay.proxy);
-  await client.write(bytesOf(HELLO));
 
-  const text = await readAll(client);
+  const text = await readAll(scene.client);
   clock.elapse(60_000); // Longer than an answer may take.
-  await client.write(new TextEncoder().encode("after"));
+  await scene.client.write(bytesOf("after"));
 
   assertEquals(text, `${WELCOME}ends`);
-  assert(await arrived);
+  assert(await soon(arrived, () => "nothing arrived"));
 });
 
 Deno.test("Relay passes on what came before a reset, and takes what the client still sends", async () => {
-  await using server = await FaultyService.start(async (connection) => {
+  await using scene = await helloTo(async (connection) => {
     await connection.holds(HELLO.length);
     await connection.write("ends");
     await connection.holds(HELLO.length + 1);
     connection.reset();
   });
-  using relay = directRelay(server.port);
-  using client = await enter(relay.proxy);
-  await client.write(bytesOf(HELLO));
+  const { client, relay } = scene;
   const start = await readBytes(client, `${WELCOME}ends`.length);
   await client.write(bytesOf("more"));
 
@@ -310,30 +274,12 @@ Deno.test("Relay passes on what came before a reset, and takes what the client s
   assertEquals(relay.isOver, true);
 });
 
-Deno.test("Relay lets go of the service, and says that it does not answer, when disposed of", async () => {
-  const asked = Promise.withResolvers<void>();
-  const left = Promise.withResolvers<void>();
-  await using server = await FaultyService.start(async (connection) => {
-    await connection.holds(HELLO.length);
-    asked.resolve();
-    await connection.gone;
-    left.resolve();
-  });
-  using relay = directRelay(server.port);
-  using client = await enter(relay.proxy);
-  await client.write(bytesOf(HELLO));
-  await asked.promise;
-
-  relay[Symbol.dispose]();
-
-  await left.promise;
-  assertEquals(await readAll(client), WELCOME);
-  assertEquals([`${relay.failure?.reason}`, relay.hasAnswer], [SILENT, false]);
-});
+/** A relay to which no client connects. */
+const idleRelay = () => relayTo(new URL("https://127.0.0.1:1"));
 
 Deno.test("Relay gives its client 20 s, and no less", async () => {
   using clock = new FakeClock();
-  using relay = directRelay(1);
+  using relay = idleRelay();
   const { proxy } = relay;
 
   clock.elapse(19_999);
@@ -342,6 +288,22 @@ Deno.test("Relay gives its client 20 s, and no less", async () => {
 
   await assertRejects(() => connectTo(proxy));
   assertEquals([relay.hasClient, relay.failure], [false, undefined]);
+});
+
+Deno.test("Relay gives its client up if it cannot accept it: another process can have the port then", async () => {
+  const { listen } = Deno;
+  Deno.listen = ((options: Deno.TcpListenOptions) => {
+    const listener = listen(options);
+    const error = new Error("Too many open files (os error 24)");
+    listener.accept = () => Promise.reject(error);
+    return listener;
+  }) as typeof listen;
+  using relay = idleRelay();
+  Deno.listen = listen;
+
+  await until(() => relay.givenUp.aborted);
+
+  assertEquals(relay.obstacle, "descriptors");
 });
 
 /** What a client sends of an expected request, and whether it is given up after 5 s. */
@@ -354,7 +316,8 @@ const SECOND_REQUESTS: readonly (readonly [string, boolean, boolean])[] = [
 for (const [sent, ends, isGivenUp] of SECOND_REQUESTS) {
   Deno.test(`Relay expects another request, and gets "${sent}"${ends ? " and the end" : ""}: its client is given up, ${isGivenUp}`, async () => {
     const seen = Promise.withResolvers<void>();
-    await using server = await FaultyService.start(async (connection) => {
+    using clock = new FakeClock();
+    await using scene = await helloTo(async (connection) => {
       await connection.holds(HELLO.length);
       await connection.write("answer");
       await connection.holds(HELLO.length + sent.length);
@@ -362,16 +325,13 @@ for (const [sent, ends, isGivenUp] of SECOND_REQUESTS) {
       seen.resolve();
       await connection.gone;
     });
-    using clock = new FakeClock();
-    using relay = directRelay(server.port);
-    using client = await enter(relay.proxy);
-    await client.write(bytesOf(HELLO));
+    const { client, relay } = scene;
     await readBytes(client, `${WELCOME}answer`.length);
 
     using _expected = relay.expectRequest();
     await client.write(bytesOf(sent));
     if (ends) await client.closeWrite();
-    await seen.promise;
+    await soon(seen.promise, () => "not all has come");
     clock.elapse(4_999);
     assertEquals(relay.givenUp.aborted, false);
     clock.elapse(1);
@@ -382,7 +342,7 @@ for (const [sent, ends, isGivenUp] of SECOND_REQUESTS) {
 
 Deno.test("Relay does not give its client up for a request that was answered", () => {
   using clock = new FakeClock();
-  using relay = directRelay(1);
+  using relay = idleRelay();
 
   relay.expectRequest()[Symbol.dispose]();
   clock.elapse(5_000);
@@ -393,10 +353,9 @@ Deno.test("Relay does not give its client up for a request that was answered", (
 Deno.test("copyBytes() reads into larger buffers while they are filled, up to 64 KiB", async () => {
   const sizes: number[] = [];
   const from = {
-    read(buffer: Uint8Array) {
-      sizes.push(buffer.length / 1024);
-      const isFull = sizes.length < 5;
-      return Promise.resolve(isFull ? buffer.length : null);
+    read({ length }: Uint8Array) {
+      sizes.push(length / 1024);
+      return Promise.resolve(sizes.length < 5 ? length : null);
     },
   } as Deno.Conn;
   const to = {

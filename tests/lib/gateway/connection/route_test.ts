@@ -6,7 +6,7 @@ import {
   type Script,
 } from "../../../support/faulty_service/service.ts";
 import { Redactor } from "../../../../lib/text.ts";
-import { until } from "../../../support/waits.ts";
+import { soon, until } from "../../../support/waits.ts";
 
 const HELLO = new TextEncoder().encode("hello");
 const NEVER = new AbortController().signal;
@@ -16,25 +16,21 @@ class Scene implements AsyncDisposable {
   readonly route: Route;
   /** By the number of the connection, from 0 on. */
   readonly messages: string[] = [];
-  readonly #service: FaultyService;
 
   static async start(script: Script = answer): Promise<Scene> {
-    const messages: string[] = [];
     const service = await FaultyService.start(async (connection) => {
-      const index = messages.push("") - 1;
+      const index = scene.messages.push("") - 1;
       connection.holds(HELLO.length).then(() => {
-        messages[index] = connection.received.toString();
+        scene.messages[index] = connection.received.toString();
       });
       await script(connection);
     });
-    return new Scene(service, messages);
+    const scene = new Scene(service);
+    return scene;
   }
 
-  private constructor(service: FaultyService, messages: string[]) {
-    this.#service = service;
-    this.messages = messages;
-    const url = new URL(`https://127.0.0.1:${service.port}`);
-    this.route = new Route(undefined, url, { redactor: new Redactor("") });
+  private constructor(readonly service: FaultyService) {
+    this.route = routeTo(service);
   }
 
   /** Waits until the service has so many connections. */
@@ -51,8 +47,13 @@ class Scene implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.route[Symbol.dispose]();
-    await this.#service[Symbol.asyncDispose]();
+    await this.service[Symbol.asyncDispose]();
   }
+}
+
+function routeTo({ port }: FaultyService, mayPrepare?: boolean): Route {
+  const url = new URL(`https://127.0.0.1:${port}`);
+  return new Route(undefined, url, { redactor: new Redactor(""), mayPrepare });
 }
 
 /** Answers with the number of the connection. */
@@ -102,30 +103,24 @@ Deno.test("Route opens nothing ahead after the service could not be reached, unt
 
 Deno.test("Route that may not prepare opens nothing ahead", async () => {
   await using scene = await Scene.start();
-  const { url } = scene.route;
-  using route = new Route(undefined, url, {
-    redactor: new Redactor(""),
-    mayPrepare: false,
-  });
+  using route = routeTo(scene.service, false);
   route.prepare();
 
   assertEquals(await scene.ask(), "answer 1");
 });
 
 Deno.test("Route closes its connections when the signal is aborted", async () => {
-  const [arrived, gone] = [Promise.withResolvers(), Promise.withResolvers()];
+  const gone = Promise.withResolvers<void>();
   await using scene = await Scene.start(async (connection) => {
-    await connection.holds(HELLO.length);
-    arrived.resolve(undefined);
     await connection.gone;
-    gone.resolve(undefined);
+    gone.resolve();
   });
   const controller = new AbortController();
   const failed = assertRejects(() => scene.ask(controller.signal));
-  await arrived.promise;
+  await until(() => scene.messages[0] === "hello");
 
   controller.abort();
 
-  await gone.promise;
+  await soon(gone.promise, () => "the connection is open");
   await failed;
 });
