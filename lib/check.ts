@@ -7,7 +7,12 @@
 
 import { Report } from "./check/report.ts";
 import { RunReport } from "./check/run_report.ts";
-import { RemoteGateway, ServiceError, threadIdFrom } from "./gateway.ts";
+import {
+  RemoteGateway,
+  ServiceError,
+  threadIdFrom,
+  type TurnEvent,
+} from "./gateway.ts";
 import { type ByteSink, Deadline, TimeLimit } from "./io.ts";
 import { loadSettings, type Settings, SettingsError } from "./settings.ts";
 import {
@@ -55,21 +60,25 @@ export async function runCheck(options: RunCheckOptions): Promise<boolean> {
 async function check(
   report: Report,
   { baseUrl, prompt }: RunCheckOptions,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const text = KEYLESS.show(versionLine());
   await report.add({ state: "ok", name: "version", text });
   const settings = await checkSettings(report, baseUrl);
   if (settings === undefined) return;
 
-  await using gateway = new RemoteGateway({
-    ...settings,
-    connectsAhead: false,
-  });
+  await using gateway = gatewayFor(settings);
   const threadId = await checkThread(report, gateway, signal);
   if (threadId === undefined || prompt === undefined) return;
   await checkWrongKey(report, settings, signal);
-  await checkRun(report, gateway, { threadId, prompt, signal });
+  await checkRun(
+    report,
+    gateway.runTurn(threadId, unchanged(prompt), { signal }),
+  );
+}
+
+function gatewayFor(settings: Settings): RemoteGateway {
+  return new RemoteGateway({ ...settings, connectsAhead: false });
 }
 
 async function checkSettings(
@@ -97,14 +106,11 @@ async function checkSettings(
   const key = safe`key of ${apiKey.length} characters ${from(sources.apiKey)}`;
   const redactor = new Redactor(apiKey);
   const url = redactor.show(settings.baseUrl);
-  const service = safe`service ${url} ${from(sources.baseUrl)}`;
-  await report.add({ state: "ok", name, text: safe`${key}, ${service}` });
+  const text = safe`${key}, service ${url} ${from(sources.baseUrl)}`;
+  await report.add({ state: "ok", name, text });
   await warn(settings.warnings);
-  await report.add({
-    state: "ok",
-    name: "proxy",
-    text: proxyOf(settings, redactor),
-  });
+  const proxy = proxyOf(settings, redactor);
+  await report.add({ state: "ok", name: "proxy", text: proxy });
   return settings;
 }
 
@@ -125,22 +131,18 @@ function proxyOf(
 async function checkThread(
   report: Report,
   gateway: RemoteGateway,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<ServiceId | undefined> {
   const name = "thread";
   const started = performance.now();
-  const passed = () => performance.now() - started;
   try {
     const threadId = await threadIdFrom(gateway.createThread({ signal }));
-    const milliseconds = passed();
+    const milliseconds = performance.now() - started;
     const text = safe`${threadId} was created: the key is accepted`;
     await report.add({ state: "ok", name, text, milliseconds });
     return threadId;
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const milliseconds = passed();
-    const { message: text } = error;
-    await report.add({ state: "failed", name, text, milliseconds, error });
+    await report.fail(name, error, performance.now() - started);
     return undefined;
   }
 }
@@ -149,16 +151,29 @@ async function checkThread(
 async function checkWrongKey(
   report: Report,
   settings: Settings,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const name = "wrong key";
-  const answer = await answerToWrongKey(settings, signal);
-  if (answer === "thread") {
-    const text = safe`a wrong key creates threads; answer 401`;
-    return await report.add({ state: "failed", name, text });
+  using deadline = new Deadline(WRONG_KEY_LIMIT, signal);
+  const apiKey = crypto.randomUUID();
+  await using gateway = gatewayFor({ ...settings, apiKey });
+  let status: number | undefined;
+  try {
+    for await (const event of gateway.createThread(deadline)) {
+      if (event.type === "thread") {
+        const text = safe`a wrong key creates threads; answer 401`;
+        return await report.add({ state: "failed", name, text });
+      }
+      status = event.status;
+      // The service is busy: what it would answer later is not waited for.
+      if (status !== undefined) break;
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    status = error.status;
   }
-  const text = safe`a thread with a wrong key gets ${answer}`;
-  const isRefused = answer === 401 || answer === 403;
+  const text = safe`a thread with a wrong key gets ${status ?? "no answer"}`;
+  const isRefused = status === 401 || status === 403;
   await report.add(
     isRefused
       ? { state: "ok", name, text }
@@ -166,49 +181,17 @@ async function checkWrongKey(
   );
 }
 
-/** What a wrong key gets: a thread, a status, or no answer in time. */
-async function answerToWrongKey(
-  settings: Settings,
-  signal: AbortSignal | undefined,
-): Promise<"thread" | number | "no answer"> {
-  const apiKey = crypto.randomUUID();
-  using deadline = new Deadline(WRONG_KEY_LIMIT, signal);
-  await using gateway = new RemoteGateway({
-    ...settings,
-    apiKey,
-    connectsAhead: false,
-  });
-  try {
-    for await (const event of gateway.createThread(deadline)) {
-      if (event.type === "thread") return "thread";
-      // The service is busy: what it would answer later is not waited for.
-      if (event.status !== undefined) return event.status;
-    }
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return error.status ?? "no answer";
-  }
-  return "no answer";
-}
-
-/** Runs a prompt, and reports what its events show. */
+/** Reports what the events of a run show. */
 async function checkRun(
   report: Report,
-  gateway: RemoteGateway,
-  { threadId, prompt, signal }: {
-    readonly threadId: ServiceId;
-    readonly prompt: string;
-    readonly signal: AbortSignal | undefined;
-  },
+  turn: AsyncIterable<TurnEvent>,
 ): Promise<void> {
   const name = "run";
   const started = performance.now();
   let run: RunReport | undefined;
   let error: ServiceError | undefined;
   try {
-    for await (
-      const event of gateway.runTurn(threadId, unchanged(prompt), { signal })
-    ) {
+    for await (const event of turn) {
       if (event.type === "run") {
         run = new RunReport();
         const milliseconds = performance.now() - started;
@@ -218,13 +201,10 @@ async function checkRun(
       run?.add(event);
     }
   } catch (cause) {
-    if (!(cause instanceof ServiceError)) throw cause;
+    if (run === undefined || !(cause instanceof ServiceError)) {
+      return await report.fail(name, cause);
+    }
     error = cause;
   }
-  if (run !== undefined) {
-    for (const line of run.lines(error)) await report.add(line);
-  } else if (error !== undefined) {
-    const { message: text } = error;
-    await report.add({ state: "failed", name, text, error });
-  }
+  for (const line of run?.lines(error) ?? []) await report.add(line);
 }

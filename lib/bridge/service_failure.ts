@@ -8,15 +8,12 @@ export function toRpcError(error: unknown, method: string): RpcError {
   const code = method === "session/new"
     ? ErrorCode.cannotOpenSession
     : ErrorCode.internalError;
-  const cause = error;
-  if (!(error instanceof ServiceError)) {
-    const details = safe`Internal error`;
-    return new RpcError(code, details, { cause, details });
-  }
-  const message = wordsOf(error, "client");
+  const message = error instanceof ServiceError
+    ? wordsOf(error, "client")
+    : safe`Internal error`;
   // Clients start a new session if the details begin with these words.
   const details = isGone(error) ? safe`Session not found: ${message}` : message;
-  return new RpcError(code, message, { cause, details });
+  return new RpcError(code, message, { cause: error, details });
 }
 
 /** Whether the service, and not a proxy, says that it does not know the thread. */

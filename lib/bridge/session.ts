@@ -1,7 +1,6 @@
 import { safe, type ServiceId, size, type Uuid } from "../text.ts";
 import type { ClientOutput } from "./client_output.ts";
 import { invalidRequest, type RequestId } from "./json_rpc.ts";
-import type { Said } from "./session_updates.ts";
 import type { Transcript } from "./transcripts.ts";
 
 /** The most prompts that wait in a session for the one that runs. */
@@ -13,10 +12,9 @@ export const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** A prompt that has been accepted: a `SessionPrompt`, which knows its session. */
 export interface AcceptedPrompt {
   readonly requestId: RequestId;
-  readonly said: Said;
+  /** The size of its text, in bytes of UTF-8. */
   readonly bytes: number;
-  readonly answered: Promise<void>;
-  run(): Promise<void>;
+  run(before: Promise<void>): Promise<void>;
   cancel(): void;
 }
 
@@ -32,7 +30,7 @@ export class Session {
   /** The prompts that have not been answered: the first one runs, the others wait. */
   readonly #prompts = new Set<AcceptedPrompt>();
   /** Resolves when all of them have been answered. */
-  #lastAnswered: Promise<void> = Promise.resolve();
+  #allAnswered: Promise<void> = Promise.resolve();
 
   constructor(
     transcript: Transcript,
@@ -52,11 +50,12 @@ export class Session {
   async run(prompt: AcceptedPrompt): Promise<void> {
     const [running, ...waiting] = this.#prompts;
     if (running !== undefined) requireRoom([...waiting, prompt]);
-    this.transcript.add(prompt.said);
     this.#prompts.add(prompt);
-    prompt.answered.then(() => this.#prompts.delete(prompt));
-    this.#lastAnswered = this.#lastAnswered.then(() => prompt.run());
-    await prompt.answered;
+    const before = this.#allAnswered;
+    const answered = prompt.run(before);
+    this.#allAnswered = before.then(() => answered);
+    await answered;
+    this.#prompts.delete(prompt);
   }
 
   /** Cancels all of its prompts; with an id, only the one of that request. */
@@ -72,7 +71,7 @@ export class Session {
   async close(): Promise<void> {
     this.needsTitle = false;
     this.cancel();
-    await this.#lastAnswered;
+    await this.#allAnswered;
   }
 
   /** Sends the conversation as far as it is known, until a response may follow. */

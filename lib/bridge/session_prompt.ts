@@ -1,4 +1,4 @@
-import type { CallEvents, CallIds, ReplyEvent, TurnEvent } from "../gateway.ts";
+import type { CallEvents, CallIds, TurnEvent } from "../gateway.ts";
 import { byteLength } from "../text.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { BridgeContext } from "./bridge_context.ts";
@@ -7,7 +7,7 @@ import type { OpenRequest } from "./open_request.ts";
 import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
 import { isGone } from "./service_failure.ts";
 import type { AcceptedPrompt, Session } from "./session.ts";
-import { type Said, updatesFor } from "./session_updates.ts";
+import { updatesFor } from "./session_updates.ts";
 
 export interface SessionPromptOptions {
   readonly request: OpenRequest;
@@ -22,23 +22,18 @@ interface PromptEnd {
   readonly error?: unknown;
 }
 
-/**
- * A prompt of a session, from its request to its response. It sends nothing before
- * {@linkcode run}: it may have to wait for other prompts.
- */
+/** A prompt of a session, from its request to its response. */
 export class SessionPrompt implements AcceptedPrompt {
-  /** The prompt as a message of the conversation. */
-  readonly said: Said;
   readonly #context: BridgeContext;
   readonly #session: Session;
   readonly #options: SessionPromptOptions;
   readonly #controller = new AbortController();
-  readonly #answered = Promise.withResolvers<void>();
   readonly #messageIds = {
     thoughts: crypto.randomUUID(),
     reply: crypto.randomUUID(),
   };
-  #hasBegun = false;
+  /** Its number in the conversation. */
+  #turn = 0;
   #hasReplied = false;
   /** How many updates were sent. */
   #updates = 0;
@@ -53,49 +48,42 @@ export class SessionPrompt implements AcceptedPrompt {
     this.#context = context;
     this.#session = session;
     this.#options = options;
-    const { content } = options;
-    const messageId = crypto.randomUUID();
-    this.said = { by: "user", messageId, text: content.text };
   }
 
   get requestId(): RequestId {
     return this.#options.request.id;
   }
 
-  /** The size of its text, in bytes of UTF-8. */
   get bytes(): number {
     return byteLength(promptText(this.#options.content, new Map()));
   }
 
-  /** Resolves when its request has been answered. */
-  get answered(): Promise<void> {
-    return this.#answered.promise;
-  }
-
-  /** Cancels it. One that has not begun is answered at once, and never runs. */
   cancel(): void {
-    if (this.#controller.signal.aborted) return;
     this.#controller.abort();
-    if (!this.#hasBegun) this.#answer({ stopReason: "cancelled" });
   }
 
   /**
-   * Runs it, sends its updates (one for each progress event, and one for the reply:
-   * interface 6), and answers it. It never rejects.
+   * Runs it after the prompts before it, sends its updates (one for each progress event,
+   * and one for the reply: interface 6), and answers it. If it is cancelled before it
+   * begins, it is answered at once, and nothing is sent. It never rejects.
    */
-  async run(): Promise<void> {
-    if (this.#controller.signal.aborted) return; // It was answered then.
-    this.#hasBegun = true;
-    const end = await this.#follow();
+  async run(before: Promise<void>): Promise<void> {
+    const { text } = this.#options.content;
+    const messageId = crypto.randomUUID();
+    const { transcript } = this.#session;
+    this.#turn = transcript.add({ by: "user", messageId, text });
+    const end = await this.#follow(before);
     await this.#context.output.keepDistance(this.#updates);
     this.#answer(end);
   }
 
-  async #follow(): Promise<PromptEnd> {
+  async #follow(before: Promise<void>): Promise<PromptEnd> {
     const session = this.#session;
     const { content, headers } = this.#options;
     const { signal } = this.#controller;
     try {
+      await Promise.race([before, aborted(signal)]);
+      signal.throwIfAborted();
       const text = promptText(content, await this.#readFiles());
       signal.throwIfAborted();
       const options = { signal, sessionId: session.id, headers };
@@ -126,7 +114,7 @@ export class SessionPrompt implements AcceptedPrompt {
   /** Sends the updates of a turn, until it ends or the prompt is cancelled. */
   async #show(turn: CallEvents<TurnEvent>): Promise<void> {
     const { output } = this.#context;
-    const { id } = this.#session;
+    const { id, transcript } = this.#session;
     const { signal } = this.#controller;
     try {
       for await (const event of turn) {
@@ -140,18 +128,16 @@ export class SessionPrompt implements AcceptedPrompt {
           output.update(id, update);
           this.#updates++;
         }
-        if (event.type === "reply") this.#keep(event);
+        if (event.type === "reply") {
+          this.#hasReplied = true;
+          const messageId = this.#messageIds.reply;
+          const said = { by: "agent", messageId, text: event.text } as const;
+          transcript.add(said, this.#turn);
+        }
       }
     } finally {
       this.#ids ??= turn.ids;
     }
-  }
-
-  #keep({ text }: ReplyEvent): void {
-    const { transcript } = this.#session;
-    this.#hasReplied = true;
-    const messageId = this.#messageIds.reply;
-    transcript.add({ by: "agent", messageId, text }, this.said);
   }
 
   /** Sends the response, and after it the title of the session. */
@@ -170,6 +156,9 @@ export class SessionPrompt implements AcceptedPrompt {
       this.#session.sendTitle(content.title, output);
       gateway.prepare();
     }
-    this.#answered.resolve();
   }
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => signal.addEventListener("abort", resolve));
 }

@@ -21,6 +21,8 @@ const EARLIER = safe`Earlier messages are not shown here.`;
 /** A message whose text is kept as UTF-8: strings take up to twice as much memory. */
 interface KeptMessage extends Omit<Said, "text"> {
   readonly text: Uint8Array;
+  /** The number of its prompt in the conversation. */
+  readonly turn: number;
 }
 
 /** What is known of one conversation: the newest messages, at most 1 MiB of them. */
@@ -30,6 +32,7 @@ export class Transcript {
   #isCut: boolean;
   readonly #messages: KeptMessage[] = [];
   #bytes = 0;
+  #turns = 0;
 
   /** @param isCut Whether messages of an earlier process are missing. */
   constructor(all: Transcripts, isCut: boolean) {
@@ -41,28 +44,20 @@ export class Transcript {
     return this.#bytes;
   }
 
-  /** Adds a message: at the end, or right after the prompt that it is the reply to. */
-  add(said: Said, prompt?: Said): void {
+  /**
+   * Adds a prompt at the end, or the reply to one, by the number of that: before the
+   * prompts that came later, and are waiting. Returns the number.
+   */
+  add(said: Said, turn = ++this.#turns): number {
     // The rest of a text that is longer is not needed: all of it is dropped.
     const text = said.text.slice(0, MAX_BYTES + 1);
-    const added = { ...said, text: new TextEncoder().encode(text) };
-    const before = this.#bytes;
-    this.#messages.splice(this.#placeAfter(prompt), 0, added);
+    const added = { ...said, text: new TextEncoder().encode(text), turn };
+    const place = this.#messages.findLastIndex((it) => it.turn <= turn) + 1;
+    this.#messages.splice(place, 0, added);
     this.#bytes += bytesOf(added);
     this.dropTo(MAX_BYTES);
-    this.#all.use(this, this.#bytes - before);
-  }
-
-  /** The place of a reply: before the prompts that came later, and are waiting. */
-  #placeAfter(prompt: Said | undefined): number {
-    const end = this.#messages.length;
-    if (prompt === undefined) return end;
-    const { messageId } = prompt;
-    const at = this.#messages.findIndex((kept) => kept.messageId === messageId);
-    if (at >= 0) return at + 1;
-    // The prompt was dropped, and with it everything before it except for replies.
-    const next = this.#messages.findIndex(({ by }) => by === "user");
-    return next < 0 ? end : next;
+    this.#all.use(this);
+    return turn;
   }
 
   /** The updates that show it now. It is then the one that was used last. */
@@ -98,16 +93,15 @@ function bytesOf({ text }: KeptMessage): number {
 export class Transcripts {
   /** The one that was used longest ago comes first. */
   readonly #kept = new Set<Transcript>();
-  #bytes = 0;
 
-  /** @param added The bytes by which it has grown. */
-  use(transcript: Transcript, added = 0): void {
+  use(transcript: Transcript): void {
     this.#kept.delete(transcript);
     this.#kept.add(transcript);
-    this.#bytes += added;
+    let bytes = 0;
+    for (const kept of this.#kept) bytes += kept.bytes;
     for (const oldest of this.#kept) {
-      if (this.#bytes <= MAX_ALL_BYTES) return;
-      this.#bytes -= oldest.bytes;
+      if (bytes <= MAX_ALL_BYTES) return;
+      bytes -= oldest.bytes;
       oldest.dropTo(0);
       this.#kept.delete(oldest);
     }

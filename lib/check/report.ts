@@ -1,4 +1,4 @@
-import type { ServiceError } from "../gateway.ts";
+import { ServiceError } from "../gateway.ts";
 import type { ByteSink } from "../io.ts";
 import {
   escapeControls,
@@ -53,6 +53,17 @@ export class Report {
     const text = withoutCommands(plainLine(line.text));
     const shown = this.#json ? inJson(line, text) : inColumns(line, text);
     await this.#stdout.write(new TextEncoder().encode(`${shown}\n`));
+  }
+
+  /** Adds what failed at the service; throws any other error again. */
+  async fail(
+    name: ReportLine["name"],
+    error: unknown,
+    milliseconds?: number,
+  ): Promise<void> {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message: text } = error;
+    await this.add({ state: "failed", name, text, milliseconds, error });
   }
 }
 

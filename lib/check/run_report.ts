@@ -21,7 +21,7 @@ export class RunReport {
   readonly #acceptedAt = performance.now();
   /** The number of progress events. */
   #steps = 0;
-  #firstStepAt = 0;
+  #firstStepAt: number | undefined;
   #lastStepAt = 0;
   #reply: { readonly event: ReplyEvent; readonly at: number } | undefined;
   /** Why the client paused before it resumed the stream: once for each pause. */
@@ -37,8 +37,8 @@ export class RunReport {
         this.#pauses.push(event.reason);
         break;
       case "progress":
-        if (this.#steps === 0) this.#firstStepAt = at;
         this.#steps++;
+        this.#firstStepAt ??= at;
         this.#lastStepAt = at;
         break;
       case "reply":
@@ -62,7 +62,7 @@ export class RunReport {
     const name = "events";
     const remarks = this.#remarks();
     const state = remarks === "" ? undefined : "note";
-    if (this.#steps === 0) {
+    if (this.#firstStepAt === undefined) {
       const text = safe`no progress event came${remarks}`;
       return { state: state ?? "-", name, text };
     }
@@ -92,19 +92,14 @@ export class RunReport {
 
   #liveLine(): ReportLine {
     const name = "live";
-    const at = this.#steps === 0 ? undefined : this.#firstStepAt;
+    const at = this.#firstStepAt;
     const end = this.#reply?.at ?? this.#lastStepAt;
-    const hasSeveral = this.#steps > 1 ||
-      this.#steps === 1 && this.#reply !== undefined;
-    if (hasSeveral && end - this.#firstStepAt > TOGETHER) {
-      return {
-        state: "ok",
-        name,
-        at,
-        text: safe`events arrived as they happened`,
-      };
+    const isSeveral = this.#steps > (this.#reply === undefined ? 1 : 0);
+    if (at !== undefined && isSeveral && end - at > TOGETHER) {
+      const text = safe`events arrived as they happened`;
+      return { state: "ok", name, at, text };
     }
-    if (!hasSeveral || end <= LONG_ENOUGH) {
+    if (!isSeveral || end <= LONG_ENOUGH) {
       const text = safe`not tested: needs a run of several events, over 2 s`;
       return { state: "-", name, at, text };
     }

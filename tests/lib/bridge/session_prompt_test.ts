@@ -85,8 +85,8 @@ Deno.test("in a conversation that is loaded, each reply follows its prompt", asy
 
 for (const how of ["cancel", "close"]) {
   Deno.test(`session/${how} answers the prompt that runs, after its distance, and those that wait at once: they never run`, async () => {
-    const [atOnce, last] = how === "cancel"
-      ? ["\n< 7 {}", ""]
+    const [first, last] = how === "cancel"
+      ? ["< 7 {}\n", ""]
       : ["", "\n< 7 {}"];
     await play(`${OPEN}
       > 3 session/prompt thread-1 one
@@ -97,9 +97,9 @@ for (const how of ["cancel", "close"]) {
       > 5 session/prompt thread-1 three
       > 6 session/prompt thread-1 four
       > 7 session/${how} thread-1
-      < 4 cancelled
+      ${first}< 4 cancelled
       < 5 cancelled
-      < 6 cancelled${atOnce}
+      < 6 cancelled
       ~ 40
       < 3 cancelled${last}
       > 8 session/resume thread-1

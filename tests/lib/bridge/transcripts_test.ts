@@ -55,37 +55,23 @@ Deno.test("a transcript keeps 1 MiB of UTF-8, and drops the oldest messages firs
   }
 });
 
-Deno.test("a transcript has a reply after its prompt, and first if the prompt was dropped", () => {
+Deno.test("a transcript has a reply after its prompt, and before the later ones if that was dropped", () => {
   const transcript = new Transcript(new Transcripts(), false);
-  const prompts = ["one", "two", "x".repeat(MIB - 2_000)].map((text) => (
-    { by: "user", messageId: text, text } as const
-  ));
-  const [one, two, three] = prompts;
-  assert(one && two && three);
-  const reply = (text: string) =>
-    ({ by: "agent", messageId: "r", text }) as const;
-  for (const prompt of [one, two]) transcript.add(prompt);
-  transcript.add(reply("1"), one);
+  const prompt = (text: string) =>
+    transcript.add({ by: "user", messageId: "p", text });
+  const reply = (text: string, turn: number) =>
+    transcript.add({ by: "agent", messageId: "r", text }, turn);
+  const [one, two] = [prompt("one"), prompt("two")];
+  reply("1", one);
   assertEquals(texts(transcript), ["one", "1", "two"]);
-  transcript.add(three);
-  transcript.add(reply("2"), two);
-  assertEquals(texts(transcript), [NOTE, "2", three.text.length]);
-});
 
-Deno.test("a transcript has replies in order also if their prompts were dropped while they waited", () => {
-  const transcript = new Transcript(new Transcripts(), false);
-  const length = 400_000;
-  const prompts = ["0", "1", "2", "3"].map((messageId) => (
-    { by: "user", messageId, text: "x".repeat(length) } as const
-  ));
-  for (const prompt of prompts) transcript.add(prompt);
-  for (const prompt of prompts) {
-    const text = `reply ${prompt.messageId}`;
-    transcript.add({ by: "agent", messageId: "r", text }, prompt);
-  }
+  const long = "x".repeat(400_000);
+  const [three, four] = [prompt(long), prompt(long)];
+  const five = prompt(long); // drops all but the last two
+  for (const turn of [two, three, four, five]) reply(`${turn}`, turn);
   assertEquals(
     texts(transcript),
-    [NOTE, "reply 0", "reply 1", length, "reply 2", length, "reply 3"],
+    [NOTE, "2", "3", long.length, "4", long.length, "5"],
   );
 });
 
