@@ -88,52 +88,41 @@ export class Call {
    * {@linkcode retryPost} decides.
    *
    * @throws {RequestError} If there is no 2xx answer with a valid id.
-   * @throws The signal's reason, if it is aborted.
+   * @throws The signal's reason, if the call is dropped.
    */
   async *post(
     request: ServiceRequest,
   ): AsyncGenerator<readonly WaitEvent[], ServiceId> {
+    const { timeouts } = this;
     for (let count = 1;; count++) {
+      let failure: Failure;
       try {
-        return await this.#postOnce(request);
-      } catch (error) {
-        if (!(error instanceof RequestError)) throw error;
-        const { failure } = error;
-        const fate = this.state.fateAt(failure.stage);
-        const retry = retryPost(failure, { fate, count }, this.timeouts);
-        if (retry === undefined) {
-          const advice = adviceToWait(failure, fate, this.timeouts);
-          throw advice ? new RequestError({ ...failure, advice }) : error;
-        }
-        yield* this.wait(failure, retry);
+        using deadline = this.#start(timeouts.answer);
+        return await readId(await this.#send("POST", request, deadline.signal));
+      } catch (cause) {
+        failure = this.failureOf(cause);
       }
-    }
-  }
-
-  async #postOnce(request: ServiceRequest): Promise<ServiceId> {
-    const limit = this.timeouts.answer;
-    using deadline = this.#start(limit);
-    try {
-      return await readId(await this.#send("POST", request, deadline.signal));
-    } catch (cause) {
-      throw this.errorOf(cause, deadline.isOver ? limit : undefined);
+      const fate = this.state.fateAt(failure.stage);
+      const retry = retryPost(failure, { fate, count }, timeouts);
+      if (retry === undefined) {
+        const advice = adviceToWait(failure, fate, timeouts) ?? failure.advice;
+        throw new RequestError({ ...failure, advice });
+      }
+      yield* this.wait(failure, retry);
     }
   }
 
   /**
-   * Sends a `GET` for an event stream once and waits for its headers.
+   * Sends a `GET` for an event stream once and waits for its headers. For what this
+   * throws, as for what the stream throws, ask {@linkcode failureOf}.
    *
    * @param silences Limits the silence of the body.
-   * @throws {RequestError} If no connection was made, it broke, no headers came in
-   * time, or the answer is not a stream that can be read.
-   * @throws The signal's reason, if it is aborted.
    */
   async stream(
     request: ServiceRequest,
     silences: Silences,
   ): Promise<OpenStream> {
-    const limit = this.timeouts.idle;
-    const deadline = this.#start(limit);
+    const deadline = this.#start(this.timeouts.idle);
     const { signal } = deadline;
     try {
       const answer = await this.#send("GET", request, signal);
@@ -144,15 +133,17 @@ export class Call {
         chunks: readBody(response, signal, silences),
         drop: () => deadline.drop(),
       };
-    } catch (cause) {
+    } catch (error) {
       deadline[Symbol.dispose]();
-      throw this.errorOf(cause, deadline.isOver ? limit : undefined);
+      throw error;
     }
   }
 
   /**
    * Announces a pause before a retry, and waits. A connection that broke is closed.
-   * Throws the signal's reason as soon as it is aborted.
+   *
+   * @throws {RequestError} As soon as the call takes too long.
+   * @throws The signal's reason, as soon as the call is dropped.
    */
   async *wait(
     failure: Failure,
@@ -164,7 +155,11 @@ export class Call {
     if (status === undefined) this.#connection.close();
     if (milliseconds === 0) return;
     yield [{ type: "wait", reason: problem, milliseconds, status }];
-    await pause(milliseconds, this.signal);
+    try {
+      await pause(milliseconds, this.signal);
+    } catch (cause) {
+      throw new RequestError(this.failureOf(cause));
+    }
   }
 
   /** Reads on after the reply for a moment, in the background, and drops the rest. */
@@ -183,66 +178,52 @@ export class Call {
   }
 
   /**
-   * The error of a request that failed, or of its answer: an error of this layer, or the
-   * reason of the signal, if the call was dropped or took too long.
-   *
-   * @param exceeded The time limit of the request, if it is over, in milliseconds.
+   * Why a request or its answer failed, or why the call did: it takes too long. Throws the
+   * signal's reason if the call was dropped.
    */
-  errorOf(cause: unknown, exceeded?: number): unknown {
+  failureOf(cause: unknown): Failure {
     const { aborted, reason } = this.signal;
-    if (aborted && !this.#isLate) return reason;
+    if (aborted && !(reason instanceof TimeIsOver)) throw reason;
+    const failure = this.#whyFailed(cause);
+    this.state.setStage(failure.stage);
+    return failure;
+  }
+
+  #whyFailed(cause: unknown): Failure {
     // The status is used, even if the time was over before the body arrived.
-    const isKnown = cause instanceof RequestError;
-    const error = isKnown ? cause : this.#connectionError(cause, exceeded);
-    if (error !== undefined) this.state.setStage(error.failure.stage);
-    if (isKnown || !aborted) return error;
-    this.#lastFailure = error?.failure; // The failure of a call that is late quotes it.
-    return reason;
-  }
-
-  /** The error of a connection; `undefined` if the time of the call was over first. */
-  #connectionError(
-    cause: unknown,
-    exceeded: number | undefined,
-  ): RequestError | undefined {
-    const { stage } = this.state;
-    if (this.#isLate) {
-      // If no connection was made until then, the relay may know why.
-      const mayKnow = stage === "not sent" && this.#connection.hasFailure;
-      return mayKnow ? this.#connection.error(cause) : undefined;
-    }
-    if (exceeded === undefined) return this.#connection.error(cause);
-    return new RequestError({
-      stage,
-      reason: safe`The service did not answer within ${
-        wholeDuration(exceeded)
-      }`,
-      problem: "connection lost",
-    }, { cause });
-  }
-
-  /** Why the call failed; `undefined` if it was dropped, or the program has a fault. */
-  failureOf(error: unknown): Failure | undefined {
-    if (error instanceof RequestError) return error.failure;
+    if (cause instanceof RequestError) return cause.failure;
     const { reason: over } = this.signal;
-    if (error !== over || !(over instanceof TimeIsOver)) return undefined;
-    const start = safe`There was no reply within ${over.milliseconds / 1000} s`;
-    const reason = this.#lastFailure === undefined
-      ? start
-      : safe`${start}. ${this.#lastFailure.reason}`;
-    return { stage: this.state.stage, reason };
+    if (over instanceof TimeIsOver) return this.#whyLate(cause, over);
+    if (!(cause instanceof TimeIsOver)) {
+      return this.#connection.error(cause).failure;
+    }
+    const time = wholeDuration(cause.milliseconds);
+    return {
+      stage: this.state.stage,
+      reason: safe`The service did not answer within ${time}`,
+      problem: "connection lost",
+    };
+  }
+
+  #whyLate(cause: unknown, { milliseconds }: TimeIsOver): Failure {
+    const { stage } = this.state;
+    // If no connection was made until then, the relay may know why.
+    const mayKnow = stage === "not sent" && this.#connection.hasFailure;
+    const known = mayKnow
+      ? this.#connection.error(cause).failure
+      : this.#lastFailure;
+    const start = safe`There was no reply within ${milliseconds / 1000} s`;
+    if (known === undefined) return { stage, reason: start };
+    const reason = safe`${start}. ${known.reason}`;
+    return { stage: known.stage, reason, detail: known.detail };
   }
 
   /** The error that callers get for one with which the call ends. */
   explain(error: unknown): unknown {
-    const failure = this.failureOf(error);
-    if (failure === undefined) return error;
+    if (!(error instanceof RequestError)) return error;
+    const { failure } = error;
     this.state.setStage(failure.stage);
     return new ServiceError(failure, this.state, { cause: error });
-  }
-
-  get #isLate(): boolean {
-    return this.signal.reason instanceof TimeIsOver;
   }
 
   /** Starts the time limit for a request, in milliseconds. */

@@ -1,5 +1,5 @@
 import { shareEventLoop, startTimeout } from "../../io.ts";
-import type { SilenceError, Silences } from "./silences.ts";
+import type { Silences } from "./silences.ts";
 
 /** The size of the read buffer, in bytes. */
 const BUFFER_BYTES = 64 * 1024;
@@ -18,7 +18,7 @@ export interface OpenStream {
  * garbage-collected.
  *
  * @param silences Limits how long nothing may come. By default, there is no limit.
- * @throws {SilenceError} If nothing comes for too long.
+ * @throws {RequestError} If nothing comes for too long.
  * @throws The signal's reason, if it is aborted.
  */
 export function readBody(
@@ -32,8 +32,8 @@ export function readBody(
   const cancel = () => void reader.cancel().catch(() => {});
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
-  let silence: SilenceError | undefined;
-  const onSilence = (error: SilenceError) => {
+  let silence: Error | undefined;
+  const onSilence = (error: Error) => {
     silence = error;
     cancel();
   };

@@ -1,20 +1,11 @@
 import type { AwakeClock } from "../../io.ts";
-
-/** No byte came while the reader was waiting for one. */
-export class SilenceError extends Error {
-  override readonly name = "SilenceError";
-  readonly milliseconds: number;
-
-  constructor(milliseconds: number) {
-    super();
-    this.milliseconds = milliseconds;
-  }
-}
+import { safe, wholeDuration } from "../../text.ts";
+import { RequestError } from "../failure/failure.ts";
 
 /** A wait for the next byte. */
 interface Wait {
   readonly begun: number;
-  readonly onExceeded: (error: SilenceError) => void;
+  readonly onExceeded: (error: RequestError) => void;
 }
 
 /**
@@ -47,7 +38,7 @@ export class Silences {
    *
    * @param onExceeded Called, with an error that says so, if it lasts too long.
    */
-  begin(onExceeded: (error: SilenceError) => void): void {
+  begin(onExceeded: (error: RequestError) => void): void {
     this.#wait = { begun: this.#clock.now, onExceeded };
   }
 
@@ -63,6 +54,10 @@ export class Silences {
     if (this.#wait === undefined) return;
     const { begun, onExceeded } = this.#wait;
     const limit = this.#limit();
-    if (this.#clock.now - begun >= limit) onExceeded(new SilenceError(limit));
+    if (this.#clock.now - begun < limit) return;
+    const time = wholeDuration(limit);
+    const reason = safe`Nothing came from the service for ${time}`;
+    const problem = "stream silent";
+    onExceeded(new RequestError({ stage: "perhaps taken", reason, problem }));
   }
 }

@@ -1,4 +1,4 @@
-import { joinSafe, type Redacted, safe } from "../../text.ts";
+import { joinSafe, safe } from "../../text.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { StreamRecord } from "./stream_record.ts";
 
@@ -15,21 +15,25 @@ export function isFailureName(name: unknown): boolean {
   return typeof name === "string" && FAILURES.has(name.toLowerCase());
 }
 
-/** The failure of a run about which the service said so. */
-export function runFailure(detail: Redacted): Failure {
-  return { stage: "failed", reason: safe`The run failed`, detail };
-}
-
-/** A failure to follow a run, with what its stream has held, unless the run failed. */
+/**
+ * Why a run cannot be followed any more, from why its stream ended and what it has held:
+ * the run has failed, if the service's last words say so.
+ *
+ * @param isLate Whether the call takes too long: then nobody has heard the end of the run.
+ */
 export function failureInRun(
   failure: Failure,
-  record: Pick<StreamRecord, "notUnderstood" | "failure">,
+  { failure: said, notUnderstood }: StreamRecord,
+  isLate: boolean,
 ): Failure {
   if (failure.stage === "failed") return failure;
-  const said = record.failure === undefined
+  if (said?.isOutdated === false && !isLate) {
+    const reason = safe`The run failed`;
+    return { stage: "failed", reason, detail: said.words };
+  }
+  const words = said === undefined
     ? failure.detail
-    : safe`the service had said: ${record.failure.words}`;
-  const details = [said, record.notUnderstood?.words];
-  const detail = joinSafe(details, "; ");
+    : safe`the service had said: ${said.words}`;
+  const detail = joinSafe([words, notUnderstood?.words], "; ");
   return { ...failure, detail };
 }

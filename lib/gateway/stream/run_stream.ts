@@ -12,10 +12,10 @@ import {
 } from "../failure/retry_policy.ts";
 import type { Call } from "../http/call.ts";
 import type { ServiceRequest } from "../http/requests.ts";
-import { SilenceError, Silences } from "../http/silences.ts";
+import { Silences } from "../http/silences.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
 import { type Batch, readRunEvents } from "./run_events.ts";
-import { failureInRun, runFailure } from "./run_failure.ts";
+import { failureInRun } from "./run_failure.ts";
 import { StreamRecord } from "./stream_record.ts";
 
 /** An error does not mention a silence that is shorter than this, in milliseconds. */
@@ -48,8 +48,6 @@ export async function* followRun(
       if (retry === undefined) throw new RequestError(failure);
       yield* call.wait(failure, retry);
     }
-  } catch (error) {
-    throw run.explain(error);
   } finally {
     run.logNotUnderstood();
   }
@@ -92,53 +90,53 @@ class FollowedRun {
     if (summary !== undefined) this.#call.log(summary);
   }
 
-  /** Adds what the stream has held to the error with which the run is given up. */
-  explain(error: unknown): unknown {
-    const failure = this.#call.failureOf(error);
-    return failure === undefined
-      ? error
-      : new RequestError(failureInRun(failure, this.#record));
-  }
-
   /**
    * Makes one attempt to follow the run. Returns why it ended without the reply;
    * `undefined` if that came.
    *
-   * @throws The signal's reason, if it is aborted.
+   * @throws The signal's reason, if the call is dropped.
    */
   async *follow(): AsyncGenerator<readonly StreamEvent[], Failure | undefined> {
-    const { usesTls, timeouts } = this.#call;
-    const { dataLines } = this.#record;
+    const { signal, timeouts } = this.#call;
     const { now } = this.#clock;
     const attempt: Attempt = { askedAt: now, endedAt: now, isWhole: false };
     let failure: Failure;
     try {
-      const isComplete = yield* this.#read(attempt);
-      if (isComplete) return undefined;
-      failure = this.#ended();
-      // Over HTTP/2, a stream that is reset may look as if it had ended.
-      attempt.isWhole = !usesTls || this.#record.dataLines > dataLines;
+      yield* this.#read(attempt);
+      return undefined;
     } catch (error) {
-      failure = this.#failureOf(error);
+      failure = this.#call.failureOf(error);
     }
     attempt.endedAt = this.#clock.now;
     this.#attempts = withAttempt(this.#attempts, attempt, timeouts);
-    return this.#runFailure() ?? failure;
+    const { problem } = failure;
+    const isCut = problem === "stream ended" ||
+      problem === "connection lost" && attempt.openedAt !== undefined;
+    const reason = isCut
+      ? safe`${failure.reason}${this.#silenceBefore}`
+      : failure.reason;
+    const isLate = signal.aborted;
+    return failureInRun({ ...failure, reason }, this.#record, isLate);
   }
 
-  /** Reads a stream to its end, or up to the reply. Returns whether that came. */
-  async *#read(
-    attempt: Attempt,
-  ): AsyncGenerator<readonly StreamEvent[], boolean> {
-    const { signal, state, redactor } = this.#call;
+  /**
+   * Reads a stream up to the reply.
+   *
+   * @throws {RequestError} If it ends before that, or cannot be read.
+   */
+  async *#read(attempt: Attempt): AsyncGenerator<readonly StreamEvent[], void> {
+    const { signal, state, redactor, usesTls } = this.#call;
+    const record = this.#record;
+    const { dataLines } = record;
     const stream = await this.#call.stream(this.#nextRequest(), this.#silences);
     attempt.openedAt = this.#clock.now;
     let isComplete = false;
     try {
-      const options = { record: this.#record, redactor };
-      for await (const batch of readRunEvents(stream.chunks, options)) {
+      for await (
+        const batch of readRunEvents(stream.chunks, { record, redactor })
+      ) {
         signal.throwIfAborted();
-        if (this.#record.hasObjects) state.noteEvents();
+        if (record.hasObjects) state.noteEvents();
         const openTime = this.#clock.now - attempt.openedAt;
         this.#refuseReplay(batch, openTime);
         if (batch.hasNews) attempt.newestAt = this.#clock.now;
@@ -155,7 +153,12 @@ class FollowedRun {
     } finally {
       if (!isComplete) stream.drop();
     }
-    return isComplete;
+    if (isComplete) return;
+    // Over HTTP/2, a stream that is reset may look as if it had ended.
+    attempt.isWhole = !usesTls || record.dataLines > dataLines;
+    const reason = safe`The stream ended without a reply`;
+    const problem = "stream ended";
+    throw new RequestError({ stage: "perhaps taken", reason, problem });
   }
 
   #nextRequest(): ServiceRequest {
@@ -177,33 +180,6 @@ class FollowedRun {
     if (!isReplayOver(openTime, this.#call.timeouts)) return;
     const reason = safe`The service repeats old events and sends no new ones`;
     throw new RequestError({ stage: "perhaps taken", reason });
-  }
-
-  /** The failure of the run, if the service's last words were about one. */
-  #runFailure(): Failure | undefined {
-    const { failure } = this.#record;
-    if (failure === undefined || failure.isOutdated) return undefined;
-    return runFailure(failure.words);
-  }
-
-  #ended(): Failure {
-    const reason = safe`The stream ended without a reply${this.#silenceBefore}`;
-    return { stage: "perhaps taken", reason, problem: "stream ended" };
-  }
-
-  /** @throws The signal's reason, if it is aborted. */
-  #failureOf(error: unknown): Failure {
-    if (error instanceof SilenceError) {
-      const time = wholeDuration(error.milliseconds);
-      const reason = safe`Nothing came from the service for ${time}`;
-      return { stage: "perhaps taken", reason, problem: "stream silent" };
-    }
-    const known = this.#call.errorOf(error);
-    if (!(known instanceof RequestError)) throw known;
-    const { failure } = known;
-    return known === error
-      ? failure
-      : { ...failure, reason: safe`${failure.reason}${this.#silenceBefore}` };
   }
 
   /** How long nothing had come: a proxy may have closed the connection then. */
