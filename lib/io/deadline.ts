@@ -25,15 +25,11 @@ export class Deadline implements Disposable {
   readonly #outer: AbortSignal | undefined;
   readonly #forward = () => this.#controller.abort(this.#outer?.reason);
   readonly #stopTimer: () => void;
-  #isOver = false;
 
   /** @param outer Aborting it aborts the steps too. */
   constructor(milliseconds: number, outer?: AbortSignal) {
     this.#outer = outer;
-    const expire = () => {
-      this.#isOver = true;
-      this.#controller.abort(new TimeIsOver(milliseconds));
-    };
+    const expire = () => this.#controller.abort(new TimeIsOver(milliseconds));
     this.#stopTimer = startTimeout(milliseconds, expire, { isLimit: true });
     if (outer?.aborted) this.#forward();
     else outer?.addEventListener("abort", this.#forward, { once: true });
@@ -41,11 +37,6 @@ export class Deadline implements Disposable {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
-  }
-
-  /** Whether the time was over before the last step ended. */
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   /** Stops the timer. The outer signal still counts. */

@@ -14,7 +14,6 @@ import { RequestError } from "../failure/failure.ts";
 import { errorDetail } from "../http/error_words.ts";
 import { NotUnderstood } from "./not_understood.ts";
 import { COMPLETION_NOTICE, type Reply, selectReply } from "./reply_text.ts";
-import { isFailureName } from "./run_failure.ts";
 import { ConnectionCursor } from "./stream_cursor.ts";
 import { MAX_LINE_BYTES, StreamLines } from "./stream_lines.ts";
 import type { StreamRecord } from "./stream_record.ts";
@@ -46,14 +45,13 @@ export async function* readRunEvents(
   const lines = new StreamLines(chunks);
   for (;;) {
     // No variable has the lines: it would keep a large one while its event is shown.
-    const state = parser.read(await lines.next());
-    const batch = parser.takeBatch();
-    if (state !== "at its end" || batch.events.length > 0) yield batch;
+    const isOver = parser.read(await lines.next());
+    yield parser.takeBatch();
     if (parser.fault !== undefined) {
       const reason = safe`A line of the stream ${parser.fault}`;
       throw new RequestError({ stage: "perhaps taken", reason });
     }
-    if (state !== "open") return;
+    if (isOver) return;
   }
 }
 
@@ -105,16 +103,13 @@ class EventParser {
     return { events, hasNews: events.length > 0 && hasMoved, isReplaying };
   }
 
-  /** Handles the lines of a chunk, or the end. Returns whether more is to be read. */
+  /** Handles the lines of a chunk, or the end. Returns whether nothing more is to be read. */
   read(
     { done, value }: IteratorResult<readonly Line[], Line | undefined>,
-  ): "open" | "complete" | "at its end" {
-    if (done) {
-      this.#end(value);
-      return "at its end";
-    }
-    const isComplete = value.some((line) => this.#line(line));
-    return isComplete ? "complete" : "open";
+  ): boolean {
+    if (!done) return value.some((line) => this.#line(line));
+    this.#end(value);
+    return true;
   }
 
   /** Handles a line. Returns whether nothing more is to be read. */
@@ -151,34 +146,17 @@ class EventParser {
   }
 
   /** Handles the end of the connection, at which a line may be unfinished. */
-  #end(unfinished: Line | undefined): void {
+  #end(unfinished: Line = ""): void {
     if (unfinished instanceof UnreadableLine) return;
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
-    if (unfinished?.startsWith("data:")) {
+    if (unfinished.startsWith("data:")) {
       this.#data(unfinished.slice("data:".length));
     } else {
-      this.#hold(unfinished ?? "");
+      this.#hold(unfinished);
     }
     this.#cursor.endConnection();
     this.#notUnderstood.endBlock();
     if (this.#body) this.#readBody(this.#body);
-  }
-
-  /** Handles a whole body that may be a JSON object in place of a stream. */
-  #readBody(body: string): void {
-    const value = parseJson(body);
-    const detail = errorDetail(value);
-    if (detail !== undefined) {
-      const words = this.#redactor.show(detail);
-      this.#record.failure = { words, isOutdated: false };
-    } else if (isJsonObject(value)) {
-      this.#notUnderstood.body(body);
-    }
-  }
-
-  #keepNotUnderstood(): void {
-    const mine = this.#notUnderstood;
-    if (!mine.isEmpty) this.#record.notUnderstood = mine;
   }
 
   #hold(line: string): void {
@@ -187,62 +165,78 @@ class EventParser {
     this.#body = body.length <= MAX_ERROR_LENGTH ? body : undefined;
   }
 
+  /** Handles a whole body that may be a JSON object in place of a stream. */
+  #readBody(body: string): void {
+    const value = parseJson(body);
+    const words = errorDetail(value);
+    if (words !== undefined) this.#fail(words);
+    else if (isJsonObject(value)) this.#notUnderstood.body(body);
+  }
+
+  #keepNotUnderstood(): void {
+    const mine = this.#notUnderstood;
+    if (!mine.isEmpty) this.#record.notUnderstood = mine;
+  }
+
   /** Handles the name of the block, which may come after its `data:`. */
   #name(name: string): void {
     this.#isFailure = isFailureName(name);
-    if (this.#isFailure && this.#unnamed !== undefined) {
-      this.#handle(this.#parse(this.#unnamed, true));
-      this.#unnamed = undefined;
-    }
+    const json = this.#unnamed;
+    if (!this.#isFailure || json === undefined) return;
+    this.#unnamed = undefined;
+    const words = failureWords(parseJson(json), json, true);
+    if (words !== undefined) this.#fail(words);
   }
 
-  /** Handles the value of a `data:` line. Returns whether the run is complete. */
+  /** Handles the value of a `data:` line. Returns whether nothing more is to be read. */
   #data(json: string): boolean {
     this.#body = undefined;
+    this.#unnamed = undefined;
     if (holdsTooMuch(json)) {
       this.fault =
         safe`contains more than ${MAX_SIGNS} brackets, commas and colons`;
       return true;
     }
-    const parsed = this.#parse(json, this.#isFailure);
-    const isUnknown = parsed.kind === "unknown";
-    this.#unnamed = isUnknown ? json : undefined;
-    if (isUnknown) this.#notUnderstood.data(json, parsed.value);
-    return this.#handle(parsed);
+    const value = parseJson(json); // stream-reading rule 3: other text is ignored
+    if (isJsonObject(value)) {
+      this.#record.hasObjects = true;
+      if (value.event === "complete") {
+        this.#cursor.event(this.#reply(selectReply(value)));
+        return true;
+      }
+      if (value.event === "progress") {
+        this.#cursor.event(this.#step(value, json));
+        return false;
+      }
+    }
+    const words = failureWords(value, json, this.#isFailure);
+    if (words !== undefined) {
+      this.#fail(words);
+      return false;
+    }
+    this.#unnamed = json;
+    this.#notUnderstood.data(json, value);
+    if (isJsonObject(value)) this.#cursor.event("unknown");
+    return false;
   }
 
-  /** Parses the value of `data:`, after a field `event:` that may tell a failure. */
-  #parse(json: string, isFailure: boolean): ParsedData {
-    const payload = parseJson(json); // stream-reading rule 3: other text is ignored
-    if (!isJsonObject(payload)) {
-      if (!isFailure) return { kind: "unknown", value: payload };
-      return this.#failure(typeof payload === "string" ? payload : json);
-    }
-    const { event, type } = payload;
-    if (event === "progress") return this.#step(payload, json);
-    if (event === "complete") {
-      return { kind: "reply", reply: selectReply(payload) };
-    }
-    const hasFailed = isFailureName(event) ||
-      event === undefined && (isFailure || isFailureName(type));
-    return hasFailed
-      ? this.#failure(errorDetail(payload) ?? "")
-      : { kind: "unknown", value: payload };
-  }
-
-  #step(payload: JsonObject, json: string): ParsedData {
-    const { node, status } = payload;
+  #step({ node, status }: JsonObject, json: string): StepEvent {
     if (typeof node !== "string" || typeof status !== "string") {
       this.#notUnderstood.add("no node", json);
     }
-    const names = {
+    const { failure } = this.#record;
+    // The run has continued.
+    if (failure !== undefined) {
+      this.#record.failure = { ...failure, isOutdated: true };
+    }
+    return {
+      type: "progress",
       node: this.#redactor.showName(stringOrEmpty(node)),
       status: this.#redactor.showName(stringOrEmpty(status)),
     };
-    return { kind: "step", event: { type: "progress", ...names } };
   }
 
-  #replyEvent({ text, unread }: Reply): ReplyEvent {
+  #reply({ text, unread }: Reply): ReplyEvent {
     for (const [kind, words] of unread) this.#notUnderstood.add(kind, words);
     this.#keepNotUnderstood();
     const isNotice = text === undefined;
@@ -258,55 +252,47 @@ class EventParser {
     return { ...event, notUnderstood: words, ...isNotice && { note } };
   }
 
-  #failure(words: string): ParsedData {
-    return { kind: "failure", words: this.#redactor.show(words) };
-  }
-
-  /** Whether words about a failure are repeated by a stream that starts over. */
-  #isRepeated(words: Redacted): boolean {
+  /** Records that the run failed, unless a stream that starts over repeats it. */
+  #fail(text: string): void {
+    const words = this.#redactor.show(text);
     const { failure } = this.#record;
-    if (this.#cursor.isReplaying) return true;
-    return this.#cursor.mayReplay && failure?.isOutdated === true &&
-      failure.words === words;
-  }
-
-  #handle(parsed: ParsedData): boolean {
-    const record = this.#record;
-    switch (parsed.kind) {
-      case "step":
-        record.hasObjects = true;
-        if (record.failure !== undefined) {
-          record.failure = { words: record.failure.words, isOutdated: true };
-        }
-        this.#cursor.event(parsed.event);
-        return false;
-      case "reply":
-        record.hasObjects = true;
-        this.#cursor.event(this.#replyEvent(parsed.reply));
-        return true;
-      case "failure":
-        if (!this.#isRepeated(parsed.words)) {
-          record.failure = { words: parsed.words, isOutdated: false };
-        }
-        return false;
-      case "unknown":
-        if (!isJsonObject(parsed.value)) return false;
-        record.hasObjects = true;
-        this.#cursor.event("unknown");
-        return false;
-      default:
-        return parsed satisfies never;
-    }
+    const isRepeated = this.#cursor.isReplaying ||
+      this.#cursor.mayReplay && failure?.isOutdated === true &&
+        failure.words === words;
+    if (!isRepeated) this.#record.failure = { words, isOutdated: false };
   }
 }
 
-type ParsedData =
-  | { readonly kind: "step"; readonly event: StepEvent }
-  | { readonly kind: "reply"; readonly reply: Reply }
-  /** The service's words about why the run failed; empty if it gave none. */
-  | { readonly kind: "failure"; readonly words: Redacted }
-  /** The value of what is no event of a run; `undefined` if it is no JSON. */
-  | { readonly kind: "unknown"; readonly value: unknown };
+/** Names of events, in lower case: real services send one of them when a run failed. */
+const FAILURES: ReadonlySet<string> = new Set([
+  ...["error", "failed", "run_failed", "run.failed"],
+  "run_error", // AG-UI
+]);
+
+function isFailureName(name: unknown): boolean {
+  return typeof name === "string" && FAILURES.has(name.toLowerCase());
+}
+
+/**
+ * The words in the value of a `data:` line about a run that failed, empty if there are
+ * none; `undefined` if it is about something else.
+ *
+ * @param isFailure Whether the field `event:` says that the run failed.
+ */
+function failureWords(
+  value: unknown,
+  json: string,
+  isFailure: boolean,
+): string | undefined {
+  if (!isJsonObject(value)) {
+    if (!isFailure) return undefined;
+    return typeof value === "string" ? value : json;
+  }
+  const { event, type } = value;
+  const hasFailed = isFailureName(event) ||
+    event === undefined && (isFailure || isFailureName(type));
+  return hasFailed ? errorDetail(value) ?? "" : undefined;
+}
 
 /** The value of a field; one space after the colon is not part of it. */
 function valueOf(line: string, field: string): string {

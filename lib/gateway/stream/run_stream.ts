@@ -15,7 +15,6 @@ import type { ServiceRequest } from "../http/requests.ts";
 import { Silences } from "../http/silences.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
 import { type Batch, readRunEvents } from "./run_events.ts";
-import { failureInRun } from "./run_failure.ts";
 import { StreamRecord } from "./stream_record.ts";
 
 /** An error does not mention a silence that is shorter than this, in milliseconds. */
@@ -115,8 +114,7 @@ class FollowedRun {
     const reason = isCut
       ? safe`${failure.reason}${this.#silenceBefore}`
       : failure.reason;
-    const isLate = signal.aborted;
-    return failureInRun({ ...failure, reason }, this.#record, isLate);
+    return this.#record.failureAfter({ ...failure, reason }, signal.aborted);
   }
 
   /**

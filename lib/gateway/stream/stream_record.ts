@@ -1,4 +1,5 @@
-import type { Redacted } from "../../text.ts";
+import { joinSafe, type Redacted, safe } from "../../text.ts";
+import type { Failure } from "../failure/failure.ts";
 import type { NotUnderstood } from "./not_understood.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 
@@ -23,4 +24,24 @@ export class StreamRecord {
   hasObjects = false;
   /** What was not understood, of the last connection that had something of it. */
   notUnderstood: NotUnderstood | undefined;
+
+  /**
+   * Why the run cannot be followed any more, from why its last connection ended: the run
+   * has failed, if the service's last words say so.
+   *
+   * @param isLate Whether the call takes too long: then nobody has heard how the run ended.
+   */
+  failureAfter(failure: Failure, isLate: boolean): Failure {
+    const { failure: said, notUnderstood } = this;
+    if (failure.stage === "failed") return failure;
+    if (said?.isOutdated === false && !isLate) {
+      const reason = safe`The run failed`;
+      return { stage: "failed", reason, detail: said.words };
+    }
+    const words = said === undefined
+      ? failure.detail
+      : safe`the service had said: ${said.words}`;
+    const detail = joinSafe([words, notUnderstood?.words], "; ");
+    return { ...failure, detail };
+  }
 }
