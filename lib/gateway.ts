@@ -8,7 +8,6 @@
 import type { Route } from "./gateway/connection.ts";
 import { type CallEvents, callEvents } from "./gateway/call_events.ts";
 import { CallState } from "./gateway/failure/call_state.ts";
-import { ServiceError } from "./gateway/failure/service_error.ts";
 import type { Call, CallOptions, GatewayOptions } from "./gateway/http/call.ts";
 import {
   runRequest,
@@ -20,11 +19,10 @@ import { turnOfEventLoop } from "./io.ts";
 import type { Proxy } from "./settings.ts";
 import { Redactor, type ServiceId, type Unchanged } from "./text.ts";
 
-export { ServiceError };
+export { ServiceError } from "./gateway/failure/failure.ts";
 export type { CallEvents, CallOptions };
 export type { CallIds } from "./gateway/failure/call_state.ts";
 export type { Fate } from "./gateway/failure/fate.ts";
-export { wordsOf } from "./gateway/failure/service_error.ts";
 export { pauseLabel, pauseSentence } from "./gateway/failure/retry_policy.ts";
 export { AGENT_NAME } from "./gateway/http/requests.ts";
 export { traceHeaders } from "./gateway/http/trace_context.ts";
@@ -49,38 +47,10 @@ export interface RemoteGatewayOptions extends GatewayOptions {
 }
 
 /** The operations that front ends use. */
-export interface Gateway {
-  /** Makes texts safe to show: it knows the key. */
-  readonly redactor: Redactor;
-  /**
-   * Opens a connection ahead of a turn that is likely soon, unless there is one: it
-   * saves the turn a round trip. One that is not used is closed after 45 s.
-   */
-  prepare(): void;
-  /**
-   * Creates a thread.
-   *
-   * @yields `wait` any number of times, then `thread`.
-   * @throws {ServiceError} If it cannot be created.
-   * @throws The signal's reason, if it is aborted.
-   */
-  createThread(options?: CallOptions): CallEvents<CreationEvent>;
-  /**
-   * Triggers a run on a thread and follows it. The stream is read as the caller takes
-   * its events: a slow caller slows the service down.
-   *
-   * @yields Everything that happens, in order: `run`, `progress`, `reply`, and
-   * `wait` before each pause.
-   * @throws {ServiceError} If the run cannot be started or followed, or if it
-   * takes longer than the time limit.
-   * @throws The signal's reason, if it is aborted.
-   */
-  runTurn(
-    threadId: ServiceId,
-    prompt: Unchanged,
-    options?: TurnOptions,
-  ): CallEvents<TurnEvent>;
-}
+export type Gateway = Pick<
+  RemoteGateway,
+  "redactor" | "prepare" | "createThread" | "runTurn"
+>;
 
 /** The id of the thread that a call of `createThread()` creates. */
 export async function threadIdFrom(
@@ -97,7 +67,8 @@ export async function threadIdFrom(
  * streams are closed, at most 100 ms after their replies. The HTTP code is loaded at the
  * first call.
  */
-export class RemoteGateway implements Gateway, AsyncDisposable {
+export class RemoteGateway implements AsyncDisposable {
+  /** Makes texts safe to show: it knows the key. */
   readonly redactor: Redactor;
   readonly #options: RemoteGatewayOptions;
   #route: Route | undefined;
@@ -111,16 +82,37 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     if (options.baseUrl.startsWith("https:")) this.#seeded = seedTls();
   }
 
+  /**
+   * Opens a connection ahead of a turn that is likely soon, unless there is one: it
+   * saves the turn a round trip. One that is not used is closed after 45 s.
+   */
   prepare(): void {
     // If a module cannot be loaded, the turn says so.
     this.#findRoute().then((route) => route.prepare(), () => {});
   }
 
+  /**
+   * Creates a thread.
+   *
+   * @yields `wait` any number of times, then `thread`.
+   * @throws {ServiceError} If it cannot be created.
+   * @throws The signal's reason, if it is aborted.
+   */
   createThread(options: CallOptions = {}): CallEvents<CreationEvent> {
     const state = new CallState("create thread");
     return callEvents(state, this.#createThread(state, options));
   }
 
+  /**
+   * Triggers a run on a thread and follows it. The stream is read as the caller takes
+   * its events: a slow caller slows the service down.
+   *
+   * @yields Everything that happens, in order: `run`, `progress`, `reply`, and
+   * `wait` before each pause.
+   * @throws {ServiceError} If the run cannot be started or followed, or if it
+   * takes longer than the time limit.
+   * @throws The signal's reason, if it is aborted.
+   */
   runTurn(
     threadId: ServiceId,
     prompt: Unchanged,

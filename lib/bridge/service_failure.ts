@@ -1,4 +1,4 @@
-import { ServiceError, wordsOf } from "../gateway.ts";
+import { ServiceError } from "../gateway.ts";
 import { type Redacted, type Redactor, safe } from "../text.ts";
 import { ErrorCode, RpcError } from "./json_rpc.ts";
 
@@ -9,7 +9,7 @@ export function toRpcError(error: unknown, method: string): RpcError {
     ? ErrorCode.cannotOpenSession
     : ErrorCode.internalError;
   const message = error instanceof ServiceError
-    ? wordsOf(error, "client")
+    ? error.wordsFor("client")
     : safe`Internal error`;
   // Clients start a new session if the details begin with these words.
   const details = isGone(error) ? safe`Session not found: ${message}` : message;
@@ -28,6 +28,6 @@ export function logReason(
   redactor: Redactor,
 ): Redacted {
   if (cause === undefined) return message;
-  if (cause instanceof ServiceError) return wordsOf(cause, "log");
+  if (cause instanceof ServiceError) return cause.wordsFor("log");
   return safe`${message}: ${redactor.show(String(cause))}`;
 }

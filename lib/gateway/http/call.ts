@@ -10,13 +10,16 @@ import {
 } from "../../text.ts";
 import { CallConnection, type Route } from "../connection.ts";
 import type { CallState } from "../failure/call_state.ts";
-import { type Failure, RequestError } from "../failure/failure.ts";
+import {
+  type Failure,
+  RequestError,
+  ServiceError,
+} from "../failure/failure.ts";
 import {
   adviceToWait,
   type Retry,
   retryPost,
 } from "../failure/retry_policy.ts";
-import { ServiceError } from "../failure/service_error.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import { type Answer, readErrorText, readId } from "./answer.ts";
 import { headersOf, type ServiceRequest } from "./requests.ts";
@@ -178,8 +181,8 @@ export class Call {
   }
 
   /**
-   * Why a request or its answer failed, or why the call did: it takes too long. Throws the
-   * signal's reason if the call was dropped.
+   * Why a request or its answer failed, or why the call did: it takes too long. Throws
+   * the signal's reason if the call was dropped.
    */
   failureOf(cause: unknown): Failure {
     const { aborted, reason } = this.signal;

@@ -103,7 +103,7 @@ class EventParser {
     return { events, hasNews: events.length > 0 && hasMoved, isReplaying };
   }
 
-  /** Handles the lines of a chunk, or the end. Returns whether nothing more is to be read. */
+  /** Handles the lines of a chunk, or the end. Returns whether nothing more is read. */
   read(
     { done, value }: IteratorResult<readonly Line[], Line | undefined>,
   ): boolean {
@@ -112,7 +112,7 @@ class EventParser {
     return true;
   }
 
-  /** Handles a line. Returns whether nothing more is to be read. */
+  /** Handles a line. Returns whether nothing more is read. */
   #line(line: Line): boolean {
     if (line instanceof UnreadableLine) {
       this.fault = safe`is larger than ${size(MAX_LINE_BYTES)}`;
@@ -188,7 +188,7 @@ class EventParser {
     if (words !== undefined) this.#fail(words);
   }
 
-  /** Handles the value of a `data:` line. Returns whether nothing more is to be read. */
+  /** Handles the value of a `data:` line. Returns whether nothing more is read. */
   #data(json: string): boolean {
     this.#body = undefined;
     this.#unnamed = undefined;

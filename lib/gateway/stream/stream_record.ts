@@ -29,7 +29,7 @@ export class StreamRecord {
    * Why the run cannot be followed any more, from why its last connection ended: the run
    * has failed, if the service's last words say so.
    *
-   * @param isLate Whether the call takes too long: then nobody has heard how the run ended.
+   * @param isLate Whether the call takes too long: then nobody has heard the run's end.
    */
   failureAfter(failure: Failure, isLate: boolean): Failure {
     const { failure: said, notUnderstood } = this;

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { RemoteOperation } from "../../../../lib/gateway/failure/fate.ts";
-import type { ServiceError } from "../../../../lib/gateway/failure/service_error.ts";
+import type { ServiceError } from "../../../../lib/gateway/failure/failure.ts";
 import { statusError } from "../../../../lib/gateway/http/status_error.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { serviceError } from "../../../support/service_errors.ts";
