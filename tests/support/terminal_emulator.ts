@@ -1,9 +1,12 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import graphemes from "@xterm/addon-unicode-graphemes";
 import xterm from "@xterm/headless";
 import { Editor, type KeyModeActions, type Size } from "../../lib/editor.ts";
 import type { TerminalOutput } from "../../lib/io.ts";
 import { PLAIN } from "../../lib/text.ts";
+import type { FakeClock } from "./clocks.ts";
+import { fromCarets, stepsOf } from "./scripts.ts";
+import { until } from "./waits.ts";
 
 /** How an {@linkcode Emulator} counts columns. */
 export type Widths =
@@ -126,6 +129,9 @@ export function takenAtOnce(write: (text: string) => void): TerminalOutput {
   return { write, isWritten: true, settle: () => Promise.resolve(true) };
 }
 
+/** What a person's keys have done, by the name of the callback. */
+type Call = "interrupt" | "quit" | "typing" | "stop" | "renew";
+
 /** A person at an editor on an emulator, with a clock that only the test advances. */
 export class Person implements Disposable {
   readonly emulator: Emulator;
@@ -134,35 +140,32 @@ export class Person implements Disposable {
   time = 0;
   /** How long each write to the terminal takes, in milliseconds. */
   writing = 0;
-  /** How often Ctrl-C and Ctrl-\ were pressed, and the process asked to stop. */
-  interrupts = 0;
-  quits = 0;
-  /** How many texts were begun. */
-  begun = 0;
-  stops = 0;
-  /** How often the protection of pastes was switched on again. */
-  renewals = 0;
+  /** How often each callback was called. */
+  readonly calls: Record<Call, number> = {
+    interrupt: 0,
+    quit: 0,
+    typing: 0,
+    stop: 0,
+    renew: 0,
+  };
   /** All output, including escape codes. */
   written = "";
   size: Size;
-  readonly #input: ReadableStreamDefaultController<Uint8Array>;
+  readonly #typed: Uint8Array[] = [];
+  #hasLeft: Error | boolean = false;
+  #wake = () => {};
+  #read = Promise.withResolvers<void>();
+  #asked: ReturnType<Editor["read"]> | undefined;
   #events: KeyModeActions | undefined;
-  #wrote = Promise.withResolvers<void>();
 
   constructor(
     columns = 40,
-    rows = 100,
     { isWindowsConsole = false, isPlain = false } = {},
   ) {
-    this.size = { columns, rows };
-    this.emulator = new Emulator(columns, rows);
-    const opened: ReadableStreamDefaultController<Uint8Array>[] = [];
-    const keyboard = new ReadableStream<Uint8Array>({
-      start: (controller) => void opened.push(controller),
-    });
-    const [input] = opened;
-    assert(input);
-    this.#input = input;
+    this.size = { columns, rows: 100 };
+    this.emulator = new Emulator(columns, 100);
+    const count = (call: Call) => () => void this.calls[call]++;
+    const stop = count("stop");
     this.editor = new Editor({
       output: takenAtOnce((text) => this.write(text)),
       isPlain,
@@ -171,20 +174,38 @@ export class Person implements Disposable {
       sign: "> ",
       now: () => this.time,
       keyboard: {
-        input: () => keyboard,
+        input: () => this.#keys(),
         keyMode: (events) => {
           this.#events = events;
-          const stop = () => Promise.resolve(void this.stops++);
-          const renew = () => void this.renewals++;
-          return { renew, stop, leave: () => Promise.resolve() };
+          const [renew, leave] = [count("renew"), async () => {}];
+          return { renew, leave, stop: () => Promise.resolve(stop()) };
         },
-        onInterrupt: () => this.interrupts++,
-        onQuit: () => this.quits++,
-        onTyping: () => this.begun++,
+        onInterrupt: count("interrupt"),
+        onQuit: count("quit"),
+        onTyping: count("typing"),
         onQueued: () => {},
         isWindowsConsole,
       },
     });
+  }
+
+  /** What is typed, until the terminal goes away. */
+  async *#keys(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const bytes = this.#typed.shift();
+        if (bytes !== undefined) {
+          yield bytes;
+        } else {
+          if (this.#hasLeft instanceof Error) throw this.#hasLeft;
+          if (this.#hasLeft) return;
+          this.#read.resolve();
+          await new Promise<void>((resolve) => this.#wake = resolve);
+        }
+      }
+    } finally {
+      this.#read.resolve();
+    }
   }
 
   /** Writes to the terminal. */
@@ -192,47 +213,83 @@ export class Person implements Disposable {
     this.time += this.writing;
     this.written += text;
     this.emulator.write(text);
-    this.#wrote.resolve();
-    this.#wrote = Promise.withResolvers();
   }
 
-  type(input: string | Uint8Array): void {
-    this.#input.enqueue(
-      typeof input === "string" ? new TextEncoder().encode(input) : input,
-    );
+  /** Types in one read. Resolves when the editor has read it. */
+  async type(input: string | Uint8Array): Promise<void> {
+    const bytes = typeof input === "string"
+      ? new TextEncoder().encode(input)
+      : input;
+    this.#typed.push(bytes);
+    this.#read = Promise.withResolvers();
+    this.#wake();
+    await this.#read.promise;
   }
 
   /** The terminal goes away, or cannot be read any more. */
   leave(error?: Error): void {
-    if (error === undefined) this.#input.close();
-    else this.#input.error(error);
+    this.#hasLeft = error ?? true;
+    this.#wake();
   }
 
-  /** Waits until the emulator shows these rows alone; fails after 10 s. */
+  /** Waits until the emulator shows these rows alone, or after `...`, as its last ones. */
   async sees(...rows: readonly string[]): Promise<void> {
-    await this.#see(rows, 0);
+    const isLast = rows[0] === "...";
+    const wanted = isLast ? rows.slice(1) : rows;
+    const shown = () =>
+      this.emulator.allText.split("\n").slice(isLast ? -wanted.length : 0);
+    const isShown = () => shown().join("\n") === wanted.join("\n");
+    await until(isShown).catch(() => {});
+    await this.emulator.settled();
+    assertEquals(shown(), wanted);
   }
 
-  /** Waits until these are the last rows; fails after 10 s. */
-  async seesLast(...rows: readonly string[]): Promise<void> {
-    await this.#see(rows, -rows.length);
-  }
-
-  async #see(rows: readonly string[], start: number): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, 10_000);
-    const shown = () => this.emulator.allText.split("\n").slice(start);
-    for (let isLate = false; !isLate;) {
-      const { promise } = this.#wrote;
-      await this.emulator.settled();
-      if (shown().join("\n") === rows.join("\n")) break;
-      isLate = await Promise.race([
-        promise.then(() => false),
-        late.promise.then(() => true),
-      ]);
+  /**
+   * Plays a script. Its rows are what {@linkcode sees} waits for, and `type` is followed by
+   * keys as {@linkcode fromCarets} reads them.
+   *
+   * @param clock The clock of timers, if it does not advance by itself.
+   */
+  async play(script: string, clock?: FakeClock): Promise<void> {
+    for (const [verb, text] of stepsOf(script)) {
+      const [name = "", number] = text.split(" ");
+      switch (verb) {
+        case "|":
+          await this.sees(...text.split("\n"));
+          break;
+        case "type":
+          await this.type(fromCarets(text));
+          break;
+        case "later":
+          clock?.elapse(Number(text));
+          this.time += Number(text);
+          break;
+        case "status":
+          this.editor.setStatus(() => text);
+          break;
+        case "read":
+          this.#asked = this.editor.read();
+          break;
+        case "gets": {
+          const input = await (this.#asked ?? this.editor.read());
+          this.#asked = undefined;
+          const got = input.kind === "text" ? input.text : input.kind;
+          assertEquals(got, fromCarets(text));
+          break;
+        }
+        case "drops":
+          assertEquals(this.editor.dropWaiting(), Number(text));
+          break;
+        case "clears":
+          assertEquals(`${this.editor.clear()}`, text);
+          break;
+        case "called":
+          assertEquals(this.calls[name as Call], Number(number), name);
+          break;
+        default:
+          throw new Error(`No step: ${verb}`);
+      }
     }
-    clearTimeout(timer);
-    assertEquals(shown(), rows);
   }
 
   async resize(columns: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "../../support/generated.ts";
 import { times } from "../../support/repetitions.ts";
+import { fromCarets } from "../../support/scripts.ts";
 import { graphemeWidth } from "../../../lib/editor/graphemes.ts";
 import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import { Painter } from "../../../lib/editor/painter.ts";
@@ -15,31 +16,23 @@ import {
 } from "../../support/terminal_emulator.ts";
 
 /** The lines above the prompt, which must not change; no terminal cuts or wraps them. */
-const ABOVE = ["a1", "a2", "a3"];
+const ABOVE = "a1a2a3";
+
+/** Graphemes about whose width emulators agree. */
+const CERTAIN = Array.from("ab ~éжß汉字か한");
 
 /** Graphemes of one column, of two, joined of several code points, and none. */
 const GRAPHEMES = [
-  ...["a", "b", " ", "~", "é", "ж", "ß", "…"],
-  ...["汉", "字", "か", "한", "😀", "🀄"],
-  ...[
-    "e\u0301",
-    "a\u0308\u0323",
-    ...["👍🏽", "👨‍👩‍👧", "🇩🇪", "❤️", "1️⃣", "가"],
-    "நி", // two columns here, one by Unicode's tables
-  ],
-  ...["\u0301", "\u200d", "\u200b", "\u202e", "\u00ad", "\ufe0f", "\u{1f3fb}"],
+  ...CERTAIN,
+  ...Array.from("…😀🀄\u0301\u200d\u200b\u202e\u00ad\ufe0f\u{1f3fb}"),
+  ..."e\u0301 a\u0308\u0323 👍🏽 👨‍👩‍👧 🇩🇪 ❤️ 1️⃣ 가".split(" "),
+  "நி", // two columns here, one by Unicode's tables
 ];
 
-/** Graphemes about whose width emulators agree. */
-const CERTAIN = ["a", "b", " ", "~", "é", "ж", "ß", "汉", "字", "か", "한"];
-
-const KEYS = [
-  ...["\x01", "\x02", "\x04", "\x05", "\x06", "\x08", "\x0b", "\x10", "\x0e"],
-  ...["\x14", "\x15", "\x17", "\x19", "\x1f", "\x7f", "\t", "\x12"],
-  ...["\x1b\r", "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1bOH", "\x1b[F"],
-  ...["\x1b[3~", "\x1b[1;5D", "\x1b[1;5C", "\x1bb", "\x1bf", "\x1bd"],
-  ...["\x1b\x7f", "\x1b[99;99X", "\x1b[2"],
-];
+const KEYS = String.raw`
+  ^A ^B ^D ^E ^F ^H ^K ^P ^N ^T ^U ^W ^Y ^_ ^? ^I ^R ^[^M ^[[A ^[[B ^[[C ^[[D ^[OH
+  ^[[F ^[[3~ ^[[1;5D ^[[1;5C ^[b ^[f ^[d ^[^? ^[[99;99X ^[[2
+`.trim().split(/\s+/).map(fromCarets);
 
 const LOOK = { sign: "> ", style: PLAIN };
 
@@ -56,20 +49,15 @@ function actions(graphemes: readonly string[]) {
   const paste = fc.tuple(lines, fc.constantFrom("\r", "\n", "\r\n")).map((
     [lines, end],
   ) => `\x1b[200~${lines.join(end)}\x1b[201~`);
+  const input = fc.oneof(
+    { arbitrary: text(20), weight: 4 },
+    { arbitrary: fc.constantFrom(...KEYS), weight: 5 },
+    { arbitrary: paste, weight: 1 },
+  );
+  const columns = fc.integer({ min: 2, max: 50 });
   const action: fc.Arbitrary<Action> = fc.oneof(
-    { arbitrary: text(20).map((input) => ({ input })), weight: 4 },
-    {
-      arbitrary: fc.constantFrom(...KEYS).map((input) => ({ input })),
-      weight: 5,
-    },
-    { arbitrary: paste.map((input) => ({ input })), weight: 1 },
-    {
-      arbitrary: fc.record({
-        columns: fc.integer({ min: 2, max: 50 }),
-        isLate: fc.boolean(),
-      }),
-      weight: 1,
-    },
+    { arbitrary: fc.record({ input }), weight: 10 },
+    { arbitrary: fc.record({ columns, isLate: fc.boolean() }), weight: 1 },
   );
   return fc.array(action, { minLength: 1, maxLength: 16 });
 }
@@ -93,16 +81,12 @@ async function typeKeys(
   const draw = (above = "") => {
     if (isMoved) painter.move();
     isMoved = false;
-    const frame = frameOf(
-      { above: [], editor },
-      size,
-      LOOK,
-    );
+    const frame = frameOf({ above: [], editor }, size, LOOK);
     painter.draw(frame, above);
     return frame;
   };
   let actual = size;
-  draw(ABOVE.join("\n") + "\n");
+  draw("a1\na2\na3\n");
   for (const action of sequence) {
     if (actual !== size) {
       size = actual;
@@ -134,19 +118,14 @@ async function typeKeys(
   const start = wanted.row - cursor.row;
   assertEquals(shown, grid.slice(start, start + rows));
   assertEquals(emulator.cursor.column, wanted.column);
-  const below = emulator.height - top - drawn.length;
-  for (let i = 0; i < below; i++) {
-    assertEquals(emulator.text(top + drawn.length + i), "");
-  }
-  const above = Array.from({ length: top }, (_, row) => emulator.text(row));
-  // After a resize, copies of old frames may stay above the prompt.
-  const joined = (rows: readonly string[]) => rows.join("").replaceAll(" ", "");
-  const wantedAbove = joined(ABOVE);
-  const kept = joined(above);
-  assertEquals(
-    isResized ? kept.slice(0, wantedAbove.length) : kept,
-    wantedAbove,
+  const all = Array.from(
+    { length: emulator.height },
+    (_, i) => emulator.text(i),
   );
+  assertEquals(all.slice(top + drawn.length).join(""), "");
+  const above = all.slice(0, top).join("");
+  // After a resize, copies of old frames may stay above the prompt.
+  assertEquals(isResized ? above.slice(0, ABOVE.length) : above, ABOVE);
 }
 
 /** The expected cells of a prompt, computed for the whole text at once. */

@@ -7,7 +7,7 @@ import { moveToHistory } from "../../../lib/editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "../../../lib/editor/key_commands.ts";
 import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import fc from "../../support/generated.ts";
-import { fromCarets, rowsOf } from "../../support/key_tables.ts";
+import { fromCarets, rowsOf } from "../../support/scripts.ts";
 
 /** The editor after this was typed; Enter sends. */
 function typed(input: string, editor: EditorState = NEW_STATE): EditorState {

@@ -3,7 +3,7 @@ import type { Key } from "../../../lib/editor/key.ts";
 import { COMMANDS } from "../../../lib/editor/key_commands.ts";
 import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import fc from "../../support/generated.ts";
-import { fromCarets, rowsOf } from "../../support/key_tables.ts";
+import { fromCarets, rowsOf } from "../../support/scripts.ts";
 
 const encode = (text: string) => new TextEncoder().encode(fromCarets(text));
 
