@@ -23,7 +23,7 @@ export function rowsOf(table: string): string[][] {
  */
 export function stepsOf(script: string): [verb: string, text: string][] {
   const steps: [verb: string, text: string][] = [];
-  for (const line of script.trim().split("\n")) {
+  for (const line of script.split("\n").filter((line) => line.trim() !== "")) {
     const [, verb = "", text = ""] = /^ *(\S+) ?(.*)$/.exec(line) ?? [];
     const last = steps.at(-1);
     if (verb === "|" && last?.[0] === "|") last[1] += `\n${text}`;

@@ -1,9 +1,8 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { VERSION } from "../../lib/version.ts";
-import { commandLine, DENO_VARIABLES, settings } from "./client_process.ts";
+import { commandLine, DENO_VARIABLES } from "./client_process.ts";
 import { isInstalled } from "./fronts.ts";
-import { type ReferenceService, TEST_KEY } from "./service/service.ts";
+import { TEST_KEY } from "./service/service.ts";
 
 /** The longest wait for an expected text, in milliseconds. */
 const WAIT_LIMIT = 20_000;
@@ -117,37 +116,6 @@ export class Screen implements AsyncDisposable {
     await this.press("Enter");
   }
 
-  /**
-   * Plays steps one after the other: `type TEXT`, `enter LINE`, `press KEYS` and
-   * `see TEXT`, and waits for a pattern, or for these rows.
-   */
-  async play(
-    ...steps: readonly (string | RegExp | readonly string[])[]
-  ): Promise<void> {
-    for (const step of steps) {
-      if (step instanceof RegExp) await this.waitFor(step);
-      else if (typeof step !== "string") await this.shows(...step);
-      else await this.#act(step);
-    }
-  }
-
-  async #act(step: string): Promise<void> {
-    const [verb = ""] = step.split(" ", 1);
-    const text = step.slice(verb.length + 1);
-    switch (verb) {
-      case "type":
-        return await this.type(text);
-      case "enter":
-        return await this.enter(text);
-      case "press":
-        return await this.press(text);
-      case "see":
-        return void await this.waitFor(text);
-      default:
-        throw new Error(`No step: ${step}`);
-    }
-  }
-
   /** Pastes a text at once, as a bracketed paste if the program has enabled it. */
   async paste(text: string): Promise<void> {
     const file = `${this.#folder}/paste`;
@@ -212,13 +180,18 @@ export class Screen implements AsyncDisposable {
   }
 
   /**
-   * Waits until {@linkcode text} equals this, except for durations and the
-   * spinner's position.
+   * Waits until {@linkcode text} equals this, or after a row `...` ends with it, except
+   * for durations, the spinner's position and ports.
    */
   async shows(...rows: readonly string[]): Promise<void> {
-    const wanted = rows.join("\n");
-    const text = await this.#poll((text) => steady(text) === wanted);
-    assertEquals(steady(text), wanted);
+    const isLast = rows[0] === "...";
+    const wanted = isLast ? rows.slice(1) : rows;
+    const shown = (text: string) =>
+      steady(text).split("\n").slice(isLast ? -wanted.length : 0);
+    const text = await this.#poll((text) =>
+      shown(text).join("\n") === wanted.join("\n")
+    );
+    assertEquals(shown(text), wanted, text);
   }
 
   /** Ends the terminal, and asserts that the key was not written to it. */
@@ -295,9 +268,10 @@ export class Screen implements AsyncDisposable {
   }
 }
 
-/** A screen text with fixed durations and a fixed spinner. */
+/** A screen text with fixed durations, ports, and a fixed spinner. */
 function steady(text: string): string {
-  return text.replace(SPINNER, "⠋").replace(DURATION, "0.0 s");
+  return text.replace(SPINNER, "⠋").replace(DURATION, "0.0 s")
+    .replace(/(?<=127\.0\.0\.1:)\d+/, "1");
 }
 
 /** Lines whose characters are bytes: tmux may cut text anywhere. */
@@ -328,39 +302,4 @@ function quote(text: string): string {
 function inherited(...names: readonly string[]): Record<string, string> {
   const found = names.map((name) => [name, Deno.env.get(name)]);
   return Object.fromEntries(found.filter(([, value]) => value !== undefined));
-}
-
-/** The banner's last line: the keys, and how to leave. */
-export const KEYS =
-  "Ctrl-J: new line, Ctrl-C: stop, command: exit; screen readers: --plain";
-
-/** The lines above the first prompt if a shell started the client on 80 columns or more. */
-export function banner(service: ReferenceService): string[] {
-  return [
-    "[0]$ agent-gateway",
-    `agent-gateway ${VERSION}, agent the-brain, key test...cdef`,
-    `service ${service.url}`,
-    "thread thread-1",
-    KEYS,
-    "",
-  ];
-}
-
-/** The rows above the first prompt of `agent-gateway -q`. */
-export const QUIET: readonly string[] = ["[0]$ agent-gateway -q", ""];
-
-/** Opens a terminal in which the program waits for its first prompt. */
-export async function openChat(
-  service: ReferenceService,
-  { isQuiet = true, ...options }: ScreenOptions & { isQuiet?: boolean } = {},
-): Promise<Screen> {
-  const screen = await Screen.open({ ...options, env: settings(service) });
-  try {
-    await screen.enter(isQuiet ? "agent-gateway -q" : "agent-gateway");
-    await screen.shows(...isQuiet ? QUIET : banner(service), ">");
-    return screen;
-  } catch (error) {
-    await screen[Symbol.asyncDispose]();
-    throw error;
-  }
 }

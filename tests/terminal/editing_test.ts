@@ -1,153 +1,218 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { complete, events, json } from "../support/service/behaviours.ts";
-import { GatedStream } from "../support/service/gated_stream.ts";
-import {
-  addStream,
-  promptsOf,
-  serveStreams,
-} from "../support/service/service.ts";
-import { banner, openChat, QUIET, test } from "../support/tmux_screen.ts";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { json } from "../support/service/behaviours.ts";
+import { promptsOf } from "../support/service/service.ts";
+import { BANNER, QUIET, Session, session } from "../support/session.ts";
+import { test } from "../support/tmux_screen.ts";
 
-test("a session: banner, prompt, progress, reply, next prompt (interface 1)", async () => {
-  const run = new GatedStream();
-  await using service = serveStreams(run.behaviour);
-  await using screen = await openChat(service, { isQuiet: false });
+session(
+  "a session: banner, prompt, progress, reply, next prompt (interface 1)",
+  `
+  enter agent-gateway
+  ${BANNER}
+  | >
+  enter hello
+  | ...
+  | > hello
+  | ⠋ waiting  0.0 s  Ctrl-C stops
+  progress plan: started
+  | ...
+  | > hello
+  | ⠋ plan: started  0.0 s  Ctrl-C stops
+  progress plan: two steps
+  | ...
+  | ⠋ plan: two steps  0.0 s  Ctrl-C stops
+  progress write: started
+  | ...
+  |   plan: two steps  0.0 s
+  | ⠋ write: started  0.0 s  Ctrl-C stops
+  reply Hello!^JI am the brain.
+  ${BANNER}
+  | > hello
+  |   plan: two steps  0.0 s
+  |   write: started  0.0 s
+  | ✓ total  0.0 s
+  |
+  | Hello!
+  | I am the brain.
+  |
+  | >
+`,
+);
 
-  await screen.enter("hello");
-  const rows = [...banner(service), "> hello"];
-  await screen.shows(...rows, "⠋ waiting  0.0 s  Ctrl-C stops");
-  run.progress("plan", "started");
-  await screen.shows(...rows, "⠋ plan: started  0.0 s  Ctrl-C stops");
-  run.progress("plan", "two steps");
-  await screen.shows(...rows, "⠋ plan: two steps  0.0 s  Ctrl-C stops");
-  run.progress("write", "started");
-  rows.push("  plan: two steps  0.0 s");
-  await screen.shows(...rows, "⠋ write: started  0.0 s  Ctrl-C stops");
-  run.complete("Hello!\nI am the brain.");
+session(
+  "an error says what to do, and the next prompt works (interface 7)",
+  `
+  enter agent-gateway
+  ${BANNER}
+  | >
+  enter one
+  ${BANNER}
+  | > one
+  | error: The service rejected the API key (401: Wrong key). Check APP_API_KEY.
+  |
+  | >
+  enter two
+  reply Better.
+  | ...
+  | > two
+  | ✓ total  0.0 s
+  |
+  | Better.
+  |
+  | >
+`,
+  {
+    setUp: (service) =>
+      service.misbehave("create run", json({ message: "Wrong key" }, 401)),
+    check: async ({ screen }) => {
+      const text = await screen.colours();
+      assertStringIncludes(text, "\x1b[31merror:\x1b[39m The service");
+    },
+  },
+);
 
-  rows.push("  write: started  0.0 s", "✓ total  0.0 s", "");
-  await screen.shows(...rows, "Hello!", "I am the brain.", "", ">");
-});
-
-test("an error says what to do, and the next prompt works (interface 7)", async () => {
-  await using service = serveStreams();
-  service.misbehave("create run", json({ message: "Wrong key" }, 401));
-  addStream(service, events([complete("Better.")]));
-  await using screen = await openChat(service, { isQuiet: false });
-
-  await screen.enter("one");
-  const text = await screen.waitFor(/^error: [^]*^>/m);
-  assertMatch(text.replaceAll("\n", ""), /> oneerror: .*401.*APP_API_KEY.*>/);
-  assertStringIncludes(
-    await screen.colours(),
-    "\x1b[31merror:\x1b[39m The service",
-  );
-
-  await screen.play("enter two", /^> two\n✓ total .* s\n\nBetter\.\n\n>$/m);
-});
-
-test("what is typed during a run is shown below it, and waits for its turn", async () => {
-  const first = new GatedStream();
-  const second = new GatedStream();
-  await using service = serveStreams(first.behaviour, second.behaviour);
-  await using screen = await openChat(service, { isQuiet: false });
-  await screen.enter("one");
-  first.progress("plan", "started");
-  await screen.play("see plan: started", "enter two", "type thre");
-  first.progress("plan", "done");
-  const rows = [...banner(service), "> one"];
-  const status = "⠋ plan: done  0.0 s  Ctrl-C stops";
-  await screen.shows(...rows, status, "queued: two", "> thre");
-  first.complete("1");
-  rows.push("✓ plan: done  0.0 s", "✓ total  0.0 s", "", "1", "", "> two");
-  await screen.shows(...rows, "⠋ waiting  0.0 s  Ctrl-C stops", "> thre");
-  second.complete("2");
-  rows.push("✓ total  0.0 s", "", "2", "");
-  await screen.play([...rows, "> thre"], "type e", [...rows, "> three"]);
-  assertEquals(promptsOf(service), ["one", "two"]);
-});
+session(
+  "what is typed during a run is shown below it, and waits for its turn",
+  `
+  enter agent-gateway
+  ${BANNER}
+  | >
+  enter one
+  progress plan: started
+  | ...
+  | ⠋ plan: started  0.0 s  Ctrl-C stops
+  enter two
+  type thre
+  progress plan: done
+  ${BANNER}
+  | > one
+  | ⠋ plan: done  0.0 s  Ctrl-C stops
+  | queued: two
+  | > thre
+  reply 1
+  ${BANNER}
+  | > one
+  | ✓ plan: done  0.0 s
+  | ✓ total  0.0 s
+  |
+  | 1
+  |
+  | > two
+  | ⠋ waiting  0.0 s  Ctrl-C stops
+  | > thre
+  reply 2
+  | ...
+  | > two
+  | ✓ total  0.0 s
+  |
+  | 2
+  |
+  | > thre
+  type e
+  | ...
+  | > three
+  prompts one / two
+`,
+);
 
 for (const columns of [40, 80]) {
-  test(`on ${columns} columns, a prompt of several lines is edited line by line, and sent once`, async () => {
-    await using service = serveStreams(events([complete("I see.")]));
-    await using screen = await openChat(service, { columns });
+  session(
+    `on ${columns} columns, a prompt of several lines is edited line by line, and sent once`,
+    `${QUIET}
+    press first C-j third
+    press Up End M-Enter
+    type second
+    | ...
+    |
+    | > first
+    |   second
+    |   third
+    press Enter
+    reply I see.
+    | [0]$ agent-gateway -q
+    |
+    | > first
+    |   second
+    |   third
+    |
+    | I see.
+    |
+    | >
+    prompts first^Jsecond^Jthird
+  `,
+    { columns },
+  );
 
-    const rows = [...QUIET, "> first"];
-    await screen.press("first", "C-j", "third"); // in one read, or in several
-    await screen.play("press Up End M-Enter", "type second");
-    rows.push("  second");
-    await screen.play([...rows, "  third"], "press Enter", [
-      ...rows,
-      "  third",
-      "",
-      "I see.",
-      "",
-      ">",
-    ]);
-    assertEquals(promptsOf(service), ["first\nsecond\nthird"]);
-  });
+  session(
+    `on ${columns} columns, a paste is shown, not sent, and undone at once`,
+    `${QUIET}
+    type see:
+    paste one^Jtwo^J
+    | ...
+    |
+    | > see:one
+    |   two
+    press C-_
+    | ...
+    |
+    | > see:
+    paste one^Jtwo
+    press Enter
+    reply I see.
+    | [0]$ agent-gateway -q
+    |
+    | > see:one
+    |   two
+    |
+    | I see.
+    |
+    | >
+    prompts see:one^Jtwo
+  `,
+    { columns },
+  );
 
-  test(`on ${columns} columns, a paste is shown, not sent, and undone at once`, async () => {
-    await using service = serveStreams(events([complete("I see.")]));
-    await using screen = await openChat(service, { columns });
-
-    await screen.type("see: ");
-    await screen.paste("one\ntwo\n");
-    await screen.play([...QUIET, "> see: one", "  two"], "press C-_", [
-      ...QUIET,
-      "> see:",
-    ]);
-    await screen.paste("one\ntwo");
-    await screen.play("press Enter", [
-      ...QUIET,
-      "> see: one",
-      "  two",
-      "",
-      "I see.",
-      "",
-      ">",
-    ]);
-    assertEquals(promptsOf(service), ["see: one\ntwo"]);
-  });
-
-  test(`on ${columns} columns, wide and joined characters are drawn right at the last column`, async () => {
-    await using service = serveStreams();
-    await using screen = await openChat(service, { columns });
-
-    await screen.type("a" + "汉".repeat(60));
+  /** The rows of some wide characters after the first ones. */
+  const wide = (first: string, count: number) => {
     const room = Math.floor((columns - 3) / 2);
-    const text = (first: string, count: number) => {
-      const later = "汉".repeat(count - room).match(
-        new RegExp(`.{1,${columns / 2}}`, "g"),
-      ) ?? [];
-      return [first + "汉".repeat(room), ...later];
-    };
-    await screen.play(
-      [...QUIET, ...text("> a", 60)],
-      "press C-a Right Delete Delete",
-      [...QUIET, ...text("> a", 58)],
-      "type e\u0301",
-      "press C-a Delete",
-      [...QUIET, ...text("> e\u0301", 58)],
-    );
-  });
+    const later = "汉".repeat(count - room)
+      .match(RegExp(`.{1,${columns / 2}}`, "g")) ?? [];
+    const rows = ["[0]$ agent-gateway -q", "", first + "汉".repeat(room)];
+    return [...rows, ...later].map((row) => `| ${row}\n`).join("");
+  };
+  session(
+    `on ${columns} columns, wide and joined characters are drawn right at the last column`,
+    `${QUIET}
+    type a${"汉".repeat(60)}
+    ${wide("> a", 60)}
+    press C-a Right Delete Delete
+    ${wide("> a", 58)}
+    type e\u0301
+    press C-a Delete
+    ${wide("> e\u0301", 58)}
+  `,
+    { columns },
+  );
 }
 
 test("a prompt higher than the screen scrolls, and is there as a whole when it was sent", async () => {
-  await using service = serveStreams(events([complete("I see.")]));
-  await using screen = await openChat(service, { columns: 60, rows: 10 });
+  await using session = await Session.open({ columns: 60, rows: 10 });
   const words = Array.from({ length: 300 }, (_, i) => ` ${1000 + i}`).join("");
-  await screen.paste(`Look:${words}`);
-  const rows = (`> Look:${words}`).match(/.{1,60}/g) ?? [];
-  const shown = rows.map((row) => row.trimEnd());
-  await screen.waitFor(`${shown.slice(-9).join("\n")}`);
-
-  await screen.play(
-    "press C-a",
-    "type !",
-    /^> !Look: 1000 /m,
-    "press Enter",
-    /1299\n✓?[^]*I see\.\n\n>$/,
-  );
-  assertEquals(promptsOf(service), [`!Look:${words}`]);
+  const rows = `> Look:${words}`.match(/.{1,60}/g) ?? [];
+  const last = rows.slice(-9).map((row) => `| ${row.trimEnd()}\n`);
+  await session.play(`${QUIET}
+    paste Look:${words}
+    | ...
+    ${last.join("")}
+    press C-a
+    type !
+    match ^> !Look: 1000
+    press Enter
+    reply I see.
+    | ...
+    |
+    | I see.
+    |
+    | >`);
+  assertEquals(promptsOf(session.service), [`!Look:${words}`]);
 });

@@ -1,107 +1,119 @@
-import { isNewDeno, settings } from "../support/client_process.ts";
-import { complete, events } from "../support/service/behaviours.ts";
-import { GatedStream } from "../support/service/gated_stream.ts";
-import { serveStreams } from "../support/service/service.ts";
-import { banner, openChat, Screen, test } from "../support/tmux_screen.ts";
+import { isNewDeno } from "../support/client_process.ts";
+import { BANNER, Session, session } from "../support/session.ts";
+import { test } from "../support/tmux_screen.ts";
 
-const SHELLS = [
-  ["bash", "bash --norc --noprofile"],
-  ["dash", "dash"],
-  ["busybox", "busybox sh"],
-  ["zsh", "zsh -f"],
-  ["fish", "fish --no-config --private"],
-] as const;
+const SHELLS = {
+  bash: "bash --norc --noprofile",
+  dash: "dash",
+  busybox: "busybox sh",
+  zsh: "zsh -f",
+  fish: "fish --no-config --private",
+};
 // Before Deno 2.9, a process may not signal itself: Ctrl-Z has no effect.
 const canStop = await isNewDeno();
-for (const [shell, command] of canStop ? SHELLS : []) {
-  test(
-    `Ctrl-Z gives ${shell} the terminal as it was, and fg goes on with what was typed`,
-    async () => {
-      await using service = serveStreams(events([complete("I am back.")]));
-      await using screen = await Screen.open({ env: settings(service) });
-      await screen.play(
-        `enter exec ${command}`,
-        "enter stty -g > before; agent-gateway -q",
-        /^>$/m,
-        "type hel",
-        /^> hel$/m,
-        "press C-z",
-        /^> hel\n[^]*\S/m,
-        "enter stty -g | cmp - before && echo as before",
-        /^(?:\S+ ){0,2}as before$/m, // perhaps after a prompt
-        "enter fg",
-        /as before[^]*^> hel$/m,
-        "enter lo",
-        /^> hello\n\nI am back\.$/m,
-      );
-    },
-    shell,
+for (const [tool, command] of canStop ? Object.entries(SHELLS) : []) {
+  session(
+    `Ctrl-Z gives ${tool} the terminal as it was, and fg goes on with what was typed`,
+    `
+    enter exec ${command}
+    enter stty -g > before; agent-gateway -q
+    match ^>$
+    type hel
+    match ^> hel$
+    press C-z
+    match ^> hel\\n[^]*\\S
+    enter stty -g | cmp - before && echo as before
+    match ^(?:\\S+ ){0,2}as before$
+    enter fg
+    match as before[^]*^> hel$
+    enter lo
+    reply I am back.
+    match ^> hello\\n\\nI am back\\.$
+  `,
+    { tool },
   );
 }
 
-canStop &&
-  test("Ctrl-Z during a run stops, and fg shows how far it has come", async () => {
-    const run = new GatedStream();
-    await using service = serveStreams(run.behaviour);
-    await using screen = await openChat(service, { isQuiet: false });
-    const rows = banner(service);
-    await screen.enter("hello");
-    run.progress("plan", "started");
-    rows.push("> hello");
-    await screen.play(
-      [...rows, "⠋ plan: started  0.0 s  Ctrl-C stops"],
-      "press C-z",
-    );
-    rows.push("⠋ plan: started  0.0 s  Ctrl-C stops", "");
-    rows.push("[1]+  Stopped                 agent-gateway");
-    await screen.shows(...rows, "[148]$");
-    run.progress("plan", "done");
-    await screen.enter("fg");
-    rows.push("[148]$ fg", "agent-gateway");
-    await screen.shows(...rows, "⠋ plan: done  0.0 s  Ctrl-C stops");
-
-    run.complete("Done.");
-    rows.push("✓ plan: done  0.0 s", "✓ total  0.0 s", "", "Done.", "");
-    await screen.shows(...rows, ">");
-  });
-
-canStop &&
-  test("a chat that is stopped beyond --timeout shows the reply that came, says what became of a prompt that got none, and continues", async () => {
-    const [run, silent] = [new GatedStream(), new GatedStream()];
-    const last = events([complete("I am back.")]);
-    await using service = serveStreams(run.behaviour, silent.behaviour, last);
-    await using screen = await Screen.open({ env: settings(service) });
-    await screen.play("enter agent-gateway --timeout 10", /^>$/m);
-
-    for (const prompt of ["one", "two"]) {
-      const stream = prompt === "one" ? run : silent;
-      await screen.enter(prompt);
-      stream.progress("plan", prompt);
-      await screen.waitFor(`plan: ${prompt}`);
-      await screen.play("press C-z", /\[148\]\$$/);
-      run.complete("Done.");
-      // As long as a user is away: nothing waits for this.
-      await new Promise((resolve) => setTimeout(resolve, 12_000));
-      await screen.enter("fg");
-      if (prompt === "one") await screen.waitFor(/^Done\.\n\n>$/m);
-    }
-    await screen.play(
-      /within 10 s\. The run may still continue\.[^]*^>$/m,
-      "enter three",
-      /^I am back\.\n\n>$/m,
-    );
-  });
-
-test("Ctrl-Z has no effect where no shell could continue the program", async () => {
-  await using service = serveStreams(events([complete("I am here.")]));
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.play(
-    "enter exec agent-gateway -q",
-    /^>$/m,
-    "type hel",
-    /^> hel$/m,
+if (canStop) {
+  session(
+    "Ctrl-Z during a run stops, and fg shows how far it has come",
+    `
+    enter agent-gateway
+    ${BANNER}
+    | >
+    enter hello
+    progress plan: started
+    | ...
+    | > hello
+    | ⠋ plan: started  0.0 s  Ctrl-C stops
+    press C-z
+    | ...
+    | ⠋ plan: started  0.0 s  Ctrl-C stops
+    |
+    | [1]+  Stopped                 agent-gateway
+    | [148]$
+    progress plan: done
+    enter fg
+    | ...
+    | [148]$ fg
+    | agent-gateway
+    | ⠋ plan: done  0.0 s  Ctrl-C stops
+    reply Done.
+    ${BANNER}
+    | > hello
+    | ⠋ plan: started  0.0 s  Ctrl-C stops
+    |
+    | [1]+  Stopped                 agent-gateway
+    | [148]$ fg
+    | agent-gateway
+    | ✓ plan: done  0.0 s
+    | ✓ total  0.0 s
+    |
+    | Done.
+    |
+    | >
+  `,
   );
 
-  await screen.pressAlone("C-z", "\x1b[?2004h"); // Until then, Enter is Ctrl-J.
-  await screen.play("enter lo", /^> hello\n\nI am here\.$/m);
+  test("a chat that is stopped beyond --timeout shows the reply that came, says what became of a prompt that got none, and continues", async () => {
+    await using session = await Session.open();
+    await session.play(`
+      enter agent-gateway --timeout 10
+      | ...
+      | >`);
+    for (const prompt of ["one", "two"]) {
+      await session.play(`
+        enter ${prompt}
+        progress plan: ${prompt}
+        match plan: ${prompt}
+        press C-z
+        match \\[148\\]\\$$`);
+      if (prompt === "one") session.reply("Done.");
+      // As long as a user is away: nothing waits for this.
+      await new Promise((resolve) => setTimeout(resolve, 12_000));
+      await session.screen.enter("fg");
+      if (prompt === "one") await session.play("match ^Done\\.\\n\\n>$");
+    }
+    await session.play(`
+      match within 10 s\\. The run may still continue\\.[^]*^>$
+      dropped
+      enter three
+      reply I am back.
+      match ^I am back\\.\\n\\n>$`);
+  });
+}
+
+test("Ctrl-Z has no effect where no shell could continue the program", async () => {
+  await using session = await Session.open();
+  await session.play(`
+    enter exec agent-gateway -q
+    match ^>$
+    type hel
+    match ^> hel$`);
+  // Until it has drawn again, Enter is Ctrl-J.
+  await session.screen.pressAlone("C-z", "\x1b[?2004h");
+  await session.play(`
+    enter lo
+    reply I am here.
+    match ^> hello\\n\\nI am here\\.$`);
 });

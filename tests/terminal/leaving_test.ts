@@ -1,132 +1,120 @@
 import { assertEquals } from "@std/assert";
-import { isNewDeno, settings } from "../support/client_process.ts";
-import { complete, events, json } from "../support/service/behaviours.ts";
-import { GatedStream } from "../support/service/gated_stream.ts";
-import { ReferenceService, serveStreams } from "../support/service/service.ts";
-import {
-  banner,
-  openChat,
-  QUIET,
-  Screen,
-  test,
-} from "../support/tmux_screen.ts";
+import { isNewDeno } from "../support/client_process.ts";
+import { json } from "../support/service/behaviours.ts";
+import { BANNER, QUIET, Session, session } from "../support/session.ts";
+import { test } from "../support/tmux_screen.ts";
 import { until } from "../support/waits.ts";
 
-const isNew = await isNewDeno();
-
-/** What ends the program, with its exit code and the last rows, the prompt first. */
-const ENDS: readonly (readonly [
-  name: string,
-  code: number,
-  rows: readonly string[],
-  end: (screen: Screen) => Promise<void>,
-])[] = [
-  ["EXIT (interface 1)", 0, ["> EXIT"], (screen) => screen.enter("EXIT")],
-  ["Ctrl-D", 0, [">"], (screen) => screen.press("C-d")],
-  ["Ctrl-\\", 131, [">"], (screen) => screen.press("'C-\\'")],
-  ["SIGHUP", 129, [">", ...said("Hangup")], (screen) => screen.kill("SIGHUP")],
-];
-
 /** What bash says of a program that died of a signal. Deno before 2.9 cannot. */
-function said(text: string): readonly string[] {
-  return isNew ? [text] : [];
-}
+const isNew = await isNewDeno();
+const said = (text: string) => isNew ? `| ${text}` : "";
 
-const SAVED = "[0]$ stty -g > before";
-
-/** Opens a shell that has saved the state of its terminal. */
-async function openShell(service: ReferenceService): Promise<Screen> {
-  const screen = await Screen.open({ env: settings(service) });
-  await screen.play("enter stty -g > before", [SAVED, "[0]$"]);
-  return screen;
-}
+/** What ends the program at a prompt, or in a run, with the last rows. */
+const ENDS: Readonly<Record<string, string>> = {
+  "EXIT exits 0 (interface 1)": `
+    enter EXIT
+    | ...
+    | > EXIT
+    | [0]$`,
+  "Ctrl-D exits 0": `
+    press C-d
+    | ...
+    |
+    | >
+    | [0]$`,
+  "Ctrl-\\ exits 131": `
+    press 'C-\\'
+    | ...
+    |
+    | >
+    | [131]$`,
+  "SIGHUP exits 129": `
+    signal SIGHUP
+    | ...
+    |
+    | >
+    ${said("Hangup")}
+    | [129]$`,
+  "SIGTERM during a run exits 143": `
+    enter hello
+    progress plan: started
+    | ...
+    | ⠋ plan: started  0.0 s  Ctrl-C stops
+    signal SIGTERM
+    | ...
+    | > hello
+    | ✗ plan: started  0.0 s
+    | ✗ total  0.0 s
+    | agent-gateway --thread thread-1
+    ${said("Terminated")}
+    | [143]$`,
+};
 
 // deno-lint-ignore no-control-regex -- it is about escape codes
 const DEC_MODE = /\x1b\[\?(\d+)([a-z])/g;
 
 /**
- * Waits until the shell says that the terminal is as it was. Of its modes, wrapping (7)
- * is on, and bracketed paste (2004) is off, as shells expect; no other was switched.
+ * The terminal is as it was. Of its modes, wrapping (7) is on, and bracketed paste (2004)
+ * is off, as shells expect; no other was switched.
  */
-async function isAsBefore(screen: Screen): Promise<void> {
+async function isAsBefore(session: Session): Promise<void> {
   const modes = new Map([["7", "h"], ["2004", "l"]]);
-  for (const [, mode = "", final = ""] of screen.written.matchAll(DEC_MODE)) {
+  const { written } = session.screen;
+  for (const [, mode = "", final = ""] of written.matchAll(DEC_MODE)) {
     modes.set(mode, final);
   }
   assertEquals(Object.fromEntries(modes), { 7: "h", 2004: "l" });
-  await screen.play(
-    "enter stty -g | cmp - before && echo as before",
-    /^as before$/m,
+  await session.play(`
+    enter stty -g | cmp - before && echo as before
+    match ^as before$`);
+}
+
+for (const [what, script] of Object.entries(ENDS)) {
+  session(
+    `${what}, and the terminal is as before`,
+    `
+    enter stty -g > before
+    | [0]$ stty -g > before
+    | [0]$
+    enter agent-gateway
+    | ...${BANNER}
+    | >
+    ${script}
+  `,
+    { check: isAsBefore },
   );
 }
 
-for (const [name, code, lastRows, end] of ENDS) {
-  test(`${name} at the prompt exits ${code}, and the terminal is as before`, async () => {
-    await using service = serveStreams();
-    await using screen = await openShell(service);
-    await screen.enter("agent-gateway");
-    const rows = [SAVED, ...banner(service)];
-    await screen.shows(...rows, ">");
-
-    await end(screen);
-
-    await screen.shows(...rows, ...lastRows, `[${code}]$`);
-    await isAsBefore(screen);
-  });
-}
-
-test("SIGTERM during a run exits 143, and the terminal is as before", async () => {
-  const run = new GatedStream();
-  await using service = serveStreams(run.behaviour);
-  await using screen = await openShell(service);
-  await screen.enter("agent-gateway");
-  const rows = [SAVED, ...banner(service)];
-  await screen.play([...rows, ">"], "enter hello");
-  run.progress("plan", "started");
-  await screen.shows(
-    ...rows,
-    "> hello",
-    "⠋ plan: started  0.0 s  Ctrl-C stops",
-  );
-
-  await screen.kill("SIGTERM");
-
-  await screen.shows(
-    ...rows,
-    "> hello",
-    "✗ plan: started  0.0 s",
-    "✗ total  0.0 s",
-    "agent-gateway --thread thread-1",
-    ...said("Terminated"),
-    "[143]$",
-  );
-  await isAsBefore(screen);
-});
-
-test("a thread that cannot be created exits 1, and the terminal is as before (interface 7)", async () => {
-  await using service = ReferenceService.start();
-  service.misbehave("create thread", json({}));
-  await using screen = await openShell(service);
-
-  await screen.play("enter agent-gateway -q", [
-    SAVED,
-    "[0]$ agent-gateway -q",
-    'error: The answer contains no thread_id. The service should answer {"thread_id":',
-    '"..."}.',
-    "[1]$",
-  ]);
-  await isAsBefore(screen);
-});
+session(
+  "a thread that cannot be created exits 1, and the terminal is as before (interface 7)",
+  `
+  enter stty -g > before
+  | [0]$ stty -g > before
+  | [0]$
+  enter agent-gateway -q
+  | [0]$ stty -g > before
+  | [0]$ agent-gateway -q
+  | error: The answer contains no thread_id. The service should answer {"thread_id":
+  | "..."}.
+  | [1]$
+`,
+  {
+    setUp: (service) => service.misbehave("create thread", json({})),
+    check: isAsBefore,
+  },
+);
 
 for (const signal of ["SIGTERM", "SIGQUIT"] as const) {
   test(
     `${signal} ends a chat whose terminal takes nothing any more of a reply`,
     async () => {
-      const reply = "a line of the reply\n".repeat(100_000);
-      await using service = serveStreams(events([complete(reply)]));
-      await using screen = await openChat(service);
+      await using session = await Session.open();
+      const { screen } = session;
+      session.reply("a line of the reply\n".repeat(100_000));
+      await session.play(`${QUIET}
+        enter hello
+        match a line of the reply`);
       const pid = await screen.pid();
-      await screen.play("enter hello", "see a line of the reply");
       {
         using _ = await screen.stop();
         // Until the terminal is full: then nothing more is written.
@@ -161,21 +149,24 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test("Ctrl-D during a run waits for the replies to what was typed before", async () => {
-  const first = new GatedStream();
-  const second = new GatedStream();
-  await using service = serveStreams(first.behaviour, second.behaviour);
-  await using screen = await openChat(service);
-  await screen.enter("one");
-  await first.opened;
-
-  await screen.press("t", "w", "o", "Enter", "C-d");
-  first.complete("1");
-  await screen.waitFor(/^> two$/m);
-  second.complete("2");
-
-  await screen.shows(
-    ...[...QUIET, "> one", "", "1", "", "> two", "", "2"],
-    "[0]$",
-  );
-});
+session(
+  "Ctrl-D during a run waits for the replies to what was typed before",
+  `${QUIET}
+  enter one
+  asked
+  press t w o Enter C-d
+  reply 1
+  match ^> two$
+  reply 2
+  | [0]$ agent-gateway -q
+  |
+  | > one
+  |
+  | 1
+  |
+  | > two
+  |
+  | 2
+  | [0]$
+`,
+);
