@@ -3,8 +3,9 @@ import { setImmediate } from "node:timers/promises";
 import { cellsOfLine, cutToWidth, placed } from "../../lib/editor/layout.ts";
 import { Painter } from "../../lib/editor/painter.ts";
 import { FakeClock } from "../support/clocks.ts";
-import { fromCarets, rowsOf } from "../support/scripts.ts";
+import { fromCarets, keyRows } from "../support/scripts.ts";
 import { Emulator, Person } from "../support/terminal_emulator.ts";
+import { redacted } from "../support/texts.ts";
 import { until } from "../support/waits.ts";
 
 const LEAVING = "Leaves after the run; any key cancels";
@@ -192,7 +193,7 @@ for (const [what, script] of Object.entries(TIMED)) {
 }
 
 /** Keys, the milliseconds until the next keys, and how many interrupts both are. */
-const ESCAPES = rowsOf(`
+const ESCAPES = keyRows(`
   ^[    999   ^[    1
   ^[    1000  ^[    0
   ^[^[  50    ^@    1
@@ -220,7 +221,7 @@ Deno.test("Editor calls onInterrupt for Escape pressed twice within a second, un
 });
 
 /** What comes in reads, on a Windows console, which marks no pastes, and elsewhere. */
-const READS = rowsOf(`
+const READS = keyRows(`
   one^Mtwo^M      one^Jtwo    one
   -               -           two
   one^M^Mtwo      -           one
@@ -279,6 +280,17 @@ Deno.test("Editor shows the first lines and the size of a long text that was sen
     const shown = person.emulator.allText.split("\n");
     assertEquals([shown.length, shown.at(-1)], [height, last]);
   }
+});
+
+Deno.test("Editor refuses a paste of more than 16 MiB", async () => {
+  using person = new Person(40);
+  const asked = person.editor.read();
+  const paste = "é".repeat(8 * 1024 * 1024 + 1);
+  await person.type(`\x1b[200~${paste}\x1b[201~\r`);
+  assertEquals(await asked, {
+    kind: "refused",
+    reason: redacted("The prompt is larger than 16 MiB"),
+  });
 });
 
 Deno.test("Editor draws the last frame when it closes, also on a terminal whose new size it has not heard of", async () => {

@@ -12,8 +12,8 @@ export function fromCarets(text: string): string {
   );
 }
 
-/** The cells of a table, whose columns are two spaces or more apart. */
-export function rowsOf(table: string): string[][] {
+/** The cells of a table about keys, which may be any: columns are two spaces apart. */
+export function keyRows(table: string): string[][] {
   return table.trim().split("\n").map((row) => row.trim().split(/ {2,}/));
 }
 
@@ -24,7 +24,7 @@ export function rowsOf(table: string): string[][] {
 export function stepsOf(script: string): [verb: string, text: string][] {
   const steps: [verb: string, text: string][] = [];
   for (const line of script.split("\n").filter((line) => line.trim() !== "")) {
-    const [, verb = "", text = ""] = /^ *(\S+) ?(.*)$/.exec(line) ?? [];
+    const [, verb = "", text = ""] = /^ *(\S+) ?([^]*)$/.exec(line) ?? [];
     const last = steps.at(-1);
     if (verb === "|" && last?.[0] === "|") last[1] += `\n${text}`;
     else steps.push([verb, text]);

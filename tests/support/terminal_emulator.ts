@@ -252,43 +252,48 @@ export class Person implements Disposable {
    */
   async play(script: string, clock?: FakeClock): Promise<void> {
     for (const [verb, text] of stepsOf(script)) {
-      const [name = "", number] = text.split(" ");
-      switch (verb) {
-        case "|":
-          await this.sees(...text.split("\n"));
-          break;
-        case "type":
-          await this.type(fromCarets(text));
-          break;
-        case "later":
-          clock?.elapse(Number(text));
-          this.time += Number(text);
-          break;
-        case "status":
-          this.editor.setStatus(() => text);
-          break;
-        case "read":
-          this.#asked = this.editor.read();
-          break;
-        case "gets": {
-          const input = await (this.#asked ?? this.editor.read());
-          this.#asked = undefined;
-          const got = input.kind === "text" ? input.text : input.kind;
-          assertEquals(got, fromCarets(text));
-          break;
-        }
-        case "drops":
-          assertEquals(this.editor.dropWaiting(), Number(text));
-          break;
-        case "clears":
-          assertEquals(`${this.editor.clear()}`, text);
-          break;
-        case "called":
-          assertEquals(this.calls[name as Call], Number(number), name);
-          break;
-        default:
-          throw new Error(`No step: ${verb}`);
+      await this.act(verb, text, clock);
+    }
+  }
+
+  /** Does a step of a script. */
+  async act(verb: string, text: string, clock?: FakeClock): Promise<void> {
+    const [name = "", number] = text.split(" ");
+    switch (verb) {
+      case "|":
+        await this.sees(...text.split("\n"));
+        break;
+      case "type":
+        await this.type(fromCarets(text));
+        break;
+      case "later":
+        clock?.elapse(Number(text));
+        this.time += Number(text);
+        break;
+      case "status":
+        this.editor.setStatus(() => text);
+        break;
+      case "read":
+        this.#asked = this.editor.read();
+        break;
+      case "gets": {
+        const input = await (this.#asked ?? this.editor.read());
+        this.#asked = undefined;
+        const got = input.kind === "text" ? input.text : input.kind;
+        assertEquals(got, fromCarets(text));
+        break;
       }
+      case "drops":
+        assertEquals(this.editor.dropWaiting(), Number(text));
+        break;
+      case "clears":
+        assertEquals(`${this.editor.clear()}`, text);
+        break;
+      case "called":
+        assertEquals(this.calls[name as Call], Number(number), name);
+        break;
+      default:
+        throw new Error(`No step: ${verb}`);
     }
   }
 

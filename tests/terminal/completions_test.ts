@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { OPTIONS, spellings } from "../../lib/command_line/option_table.ts";
 import { runClient } from "../support/client_process.ts";
-import { rowsOf } from "../support/scripts.ts";
 import { session } from "../support/session.ts";
+import { rowsOf } from "../support/tables.ts";
 
 /** How each shell is started and loads the script, as in `docs/command-line.md`. */
 const SHELLS = {
@@ -21,19 +21,20 @@ const SHELLS = {
 };
 
 /** The text before Tab, and what it becomes. */
-const WORDS = rowsOf(`
-  --bri            --bridge
-  -q --th          -q --thread
-  --completions f  --completions fish
-  --completions=z  --completions=zsh
-  --tim            --timeout
-  --pl             --plain
-  --color al       --color always
-  --color=n        --color=never
+const WORDS = rowsOf<"typed" | "completed">(`
+  typed           | completed
+  --bri           | --bridge
+  -q --th         | -q --thread
+  --completions f | --completions fish
+  --completions=z | --completions=zsh
+  --tim           | --timeout
+  --pl            | --plain
+  --color al      | --color always
+  --color=n       | --color=never
 `);
 
 for (const [shell, [start, load]] of Object.entries(SHELLS)) {
-  const words = WORDS.map(([typed, completed]) => `
+  const words = WORDS.map(({ typed, completed }) => `
     type agent-gateway ${typed}
     press Tab
     match agent-gateway ${completed}(?:[ =]|$)

@@ -7,7 +7,7 @@ import { moveToHistory } from "../../../lib/editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "../../../lib/editor/key_commands.ts";
 import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import fc from "../../support/generated.ts";
-import { fromCarets, rowsOf } from "../../support/scripts.ts";
+import { fromCarets, keyRows } from "../../support/scripts.ts";
 
 /** The editor after this was typed; Enter sends. */
 function typed(input: string, editor: EditorState = NEW_STATE): EditorState {
@@ -27,7 +27,7 @@ function shown({ typed: { text, cursor } }: EditorState): string {
 }
 
 /** A rule, the keys that are typed, and the text with its cursor (`|`) after them. */
-const RULES = rowsOf(String.raw`
+const RULES = keyRows(String.raw`
   text goes in at the cursor            ac^[[Db                      ab|c
   Alt-Enter starts a line               a^[^Mb                       a^Jb|
   Tab inserts nothing                   a^Ib                         ab|

@@ -3,7 +3,7 @@ import type { Key } from "../../../lib/editor/key.ts";
 import { COMMANDS } from "../../../lib/editor/key_commands.ts";
 import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import fc from "../../support/generated.ts";
-import { fromCarets, rowsOf } from "../../support/scripts.ts";
+import { fromCarets, keyRows } from "../../support/scripts.ts";
 
 const encode = (text: string) => new TextEncoder().encode(fromCarets(text));
 
@@ -28,7 +28,7 @@ function parse(...chunks: readonly (string | Uint8Array)[]): string {
  * Each key with an effect, as terminals send it: as bytes, in the kitty protocol with
  * flag 1, and with modifyOtherKeys, as far as these differ.
  */
-const NAMED = rowsOf(String.raw`
+const NAMED = keyRows(String.raw`
   ctrl-j           ^J        ^[[106;5u  ^[[27;5;106~
   alt-enter        ^[^M      ^[[13;3u   ^[[27;3;13~
   shift-enter      ^[[13;2u  ^[[27;2;13~
@@ -89,7 +89,7 @@ Deno.test("KeyParser knows every key of the program in each encoding", () => {
 });
 
 /** What terminals send, the keys that it is, and which terminals, or why. */
-const KEYS = rowsOf(String.raw`
+const KEYS = keyRows(String.raw`
   abc                          "abc"
   ^M^J                         enter ctrl-j
   a^Jb^J                       "a" ctrl-j "b" ctrl-j
@@ -158,7 +158,7 @@ const ANSWERS = String.raw`
 `;
 Deno.test("KeyParser types nothing of an answer to another program, wherever it is cut", () => {
   const clipboard = `^[]52;c;${"QUJD".repeat(25_000)}^G`;
-  for (const [row = ""] of [...rowsOf(ANSWERS), [clipboard]]) {
+  for (const [row = ""] of [...keyRows(ANSWERS), [clipboard]]) {
     const answer = fromCarets(row);
     for (let cut = 2; cut < Math.min(answer.length, 300); cut++) {
       const keys = parse(answer.slice(0, cut), answer.slice(cut), "x");

@@ -7,6 +7,7 @@ import {
 import { JsonView } from "../../../lib/interactive/json_view.ts";
 import { PromptLines } from "../../../lib/interactive/stdin_prompts.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
+import { stepsOf } from "../../support/scripts.ts";
 import { serviceError } from "../../support/service_errors.ts";
 import { redacted } from "../../support/texts.ts";
 
@@ -16,126 +17,107 @@ const CHAT: LineLook = {
   isQuiet: false,
   isPlain: true,
 };
-const GOES_ON = "The run may continue on the service.";
+
+/** The failure of the events with one. */
 const FAILURE = serviceError("stream run", {
   reason: redacted(""),
   status: 502,
   stage: "perhaps taken",
 });
 
-/** Events, their lines with --plain (with ! also with -q), and what --json writes. */
-const EVENTS:
-  readonly (readonly [event: object, lines: string, json: string])[] = [
-    [{ type: "banner", text: "a banner" }, "a banner", ""],
-    [{ type: "begin" }, "", ""],
-    [
-      { type: "thread", threadId: "t" },
-      "thread t",
-      '{"type":"thread","thread_id":"t"}',
-    ],
-    [{ type: "run", runId: "r" }, "", '{"type":"run","run_id":"r"}'],
-    [
-      { type: "wait", reason: "service busy", milliseconds: 65_000 },
-      "service busy, again in 1 min 5 s",
-      "",
-    ],
-    [
-      { type: "progress", node: "plan", status: "done\x07" },
-      "plan: done",
-      '{"type":"progress","node":"plan","status":"done\\u0007"}',
-    ],
-    [
-      { type: "progress", node: "", status: "" },
-      ": ",
-      '{"type":"progress","node":"","status":""}',
-    ],
-    [{ type: "end", completed: true, total: 1_700 }, "total 1.7 s", ""],
-    [{ type: "end", completed: true }, "", ""],
-    [
-      { type: "reply", text: "a\nb", isNotice: false },
-      "",
-      '{"type":"reply","text":"a\\nb"}',
-    ],
-    [
-      { type: "reply", text: "Done.", isNotice: true, note: "Unclear." },
-      "!warning: Unclear.",
-      '{"type":"reply","text":"Done.","note":"Unclear."}',
-    ],
-    [
-      { type: "error", message: "no", failure: FAILURE },
-      "!error: no",
-      '{"type":"error","message":"no","operation":"stream run","status":502,"fate":"may go on"}',
-    ],
-    [
-      { type: "error", message: "no" },
-      "!error: no",
-      '{"type":"error","message":"no"}',
-    ],
-    [{ type: "ctrl-c", isFirst: true }, "!Ctrl-C again leaves", ""],
-    [{ type: "ctrl-c", isFirst: false }, "", ""],
-    [{ type: "farewell", threadId: undefined }, "", ""],
-    [{ type: "farewell", threadId: "t" }, "agent-gateway --thread t", ""],
-    ...[
-      ["thread", 2, ""],
-      ["run", 0, `Stopped following the run. ${GOES_ON}`],
-      [
-        "run",
-        1,
-        `Stopped following the run, and dropped 1 queued prompt. ${GOES_ON}`,
-      ],
-      ["prompt", 0, "Dropped the prompt before it was sent. It did not run."],
-      [
-        "prompt",
-        2,
-        "Dropped the prompt before it was sent, and 2 queued prompts. It did not run.",
-      ],
-      ["reply", 0, "Dropped the rest of the reply."],
-      ["reply", 1, "Dropped the rest of the reply and 1 queued prompt."],
-    ].map(([what, prompts, lines]) =>
-      [{ type: "dropped", what, prompts }, lines && `!${lines}`, ""] as [
-        object,
-        string,
-        string,
-      ]
-    ),
-  ];
+/** Events, the line of each with --plain (`!`: also with -q), and what --json writes. */
+const EVENTS = String.raw`
+  event {"type":"banner","text":"a banner"}
+  line a banner
+  event {"type":"begin"}
+  event {"type":"thread","threadId":"t"}
+  line thread t
+  json {"type":"thread","thread_id":"t"}
+  event {"type":"run","runId":"r"}
+  json {"type":"run","run_id":"r"}
+  event {"type":"wait","reason":"service busy","milliseconds":65000}
+  line service busy, again in 1 min 5 s
+  event {"type":"progress","node":"plan","status":"done\u0007"}
+  line plan: done
+  json {"type":"progress","node":"plan","status":"done\u0007"}
+  event {"type":"progress","node":"","status":""}
+  line :
+  json {"type":"progress","node":"","status":""}
+  event {"type":"end","completed":true,"total":1700}
+  line total 1.7 s
+  event {"type":"end","completed":true}
+  event {"type":"reply","text":"a\nb","isNotice":false}
+  json {"type":"reply","text":"a\nb"}
+  event {"type":"reply","text":"Done.","isNotice":true,"note":"Unclear."}
+  line! warning: Unclear.
+  json {"type":"reply","text":"Done.","note":"Unclear."}
+  event {"type":"error","message":"no","failure":true}
+  line! error: no
+  json {"type":"error","message":"no","operation":"stream run","status":502,"fate":"may go on"}
+  event {"type":"error","message":"no"}
+  line! error: no
+  json {"type":"error","message":"no"}
+  event {"type":"ctrl-c","isFirst":true}
+  line! Ctrl-C again leaves
+  event {"type":"ctrl-c","isFirst":false}
+  event {"type":"farewell"}
+  event {"type":"farewell","threadId":"t"}
+  line agent-gateway --thread t
+  event {"type":"dropped","what":"thread","prompts":2}
+  event {"type":"dropped","what":"run","prompts":0}
+  line! Stopped following the run. The run may continue on the service.
+  event {"type":"dropped","what":"run","prompts":1}
+  line! Stopped following the run, and dropped 1 queued prompt. The run may continue on the service.
+  event {"type":"dropped","what":"prompt","prompts":0}
+  line! Dropped the prompt before it was sent. It did not run.
+  event {"type":"dropped","what":"prompt","prompts":2}
+  line! Dropped the prompt before it was sent, and 2 queued prompts. It did not run.
+  event {"type":"dropped","what":"reply","prompts":0}
+  line! Dropped the rest of the reply.
+  event {"type":"dropped","what":"reply","prompts":1}
+  line! Dropped the rest of the reply and 1 queued prompt.
+`;
 
 /** The lines of an event, whose texts need no brand here. */
-function linesOf(event: object, look: LineLook): string {
-  return linesAbout(event as LineEvent, look);
+function linesOf(event: object, look: Partial<LineLook>): string {
+  return linesAbout(event as LineEvent, { ...CHAT, ...look });
 }
 
 Deno.test("an event is lines, with -q what was dropped and is wrong alone, and a line of JSON without internal fields", async () => {
+  let written = "";
+  const stdout = {
+    write: (bytes: Uint8Array) =>
+      Promise.resolve(void (written += new TextDecoder().decode(bytes))),
+  };
   const prompts = new PromptLines(ReadableStream.from([]), false);
-  for (const [event, marked, json] of EVENTS) {
-    const lines = marked.replace("!", "") + (marked === "" ? "" : "\n");
-    assertEquals(linesOf(event, CHAT), lines);
-    const quiet = linesOf(event, { ...CHAT, isQuiet: true });
-    assertEquals(quiet, marked.startsWith("!") ? lines : "");
-
-    let written = "";
-    const view = new JsonView(prompts, {
-      write: async (bytes) =>
-        void await (written += new TextDecoder().decode(bytes)),
-    });
-    const internal = { ...event, internal: true };
-    await view.show(internal as unknown as LineEvent);
-    assertEquals(written, json === "" ? "" : `${json}\n`);
+  const told: string[][] = [];
+  const steps = stepsOf(EVENTS);
+  for (const [, text] of steps.filter(([verb]) => verb === "event")) {
+    const event = JSON.parse(text);
+    if (event.failure) event.failure = FAILURE;
+    const lines = linesOf(event, {});
+    const quiet = linesOf(event, { isQuiet: true });
+    written = "";
+    await new JsonView(prompts, stdout).show({ ...event, internal: true });
+    told.push(["event", text]);
+    if (lines) told.push([quiet ? "line!" : "line", lines.trimEnd()]);
+    if (written) told.push(["json", written.trimEnd()]);
+    assertEquals([quiet || lines, lines.slice(0, -1).includes("\n")], [
+      lines,
+      false,
+    ]);
   }
+  assertEquals(told, steps.map(([verb, text]) => [verb, text.trimEnd()]));
 });
 
-const TOTAL = { type: "end", completed: true, total: 1 };
 const NOTE = { type: "reply", text: "", isNotice: true, note: "so" };
+const ERROR = { type: "error", message: "no" };
 const LOOKS: readonly (readonly [object, Partial<LineLook>, lines: string])[] =
   [
-    [TOTAL, { isPlain: false }, ""],
-    [TOTAL, { isTyped: false }, ""],
+    [{ type: "end", total: 1 }, { isPlain: false }, ""],
+    [{ type: "end", total: 1 }, { isTyped: false }, ""],
     [{ type: "banner", text: "one" }, { style: COLOURED }, "one\n"],
-    [
-      { type: "error", message: "no" },
-      { style: COLOURED },
-      "\x1b[31merror:\x1b[39m no\n",
-    ],
+    [ERROR, { style: COLOURED }, "\x1b[31merror:\x1b[39m no\n"],
     [
       NOTE,
       { style: COLOURED, isTyped: false },
@@ -156,6 +138,6 @@ const LOOKS: readonly (readonly [object, Partial<LineLook>, lines: string])[] =
   ];
 Deno.test("linesAbout() tells the total to a person with --plain alone, colours the word that says what a line is, and quotes the thread for a shell", () => {
   for (const [event, look, lines] of LOOKS) {
-    assertEquals(linesOf(event, { ...CHAT, ...look }), lines);
+    assertEquals(linesOf(event, look), lines);
   }
 });

@@ -4,158 +4,181 @@ import type { WaitEvent } from "../../../lib/gateway.ts";
 import { StatusLine } from "../../../lib/interactive/status_line.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 import fc, { anyCodePoint } from "../../support/generated.ts";
+import { stepsOf } from "../../support/scripts.ts";
 import { redacted } from "../../support/texts.ts";
 
 const SGR = RegExp("\x1b\\[\\d+m", "g");
-const COMPLETED = { type: "end", completed: true } as const;
-const FAILED = { type: "end", completed: false } as const;
 
-/** A status line half a second after the beginning, with a clock that the test sets. */
-class Watched {
-  readonly line: StatusLine;
-  readonly columns: number;
-  /** In milliseconds. */
-  now = 5_000;
-
-  constructor({ columns = 80, style = PLAIN, isAscii = false } = {}) {
-    this.columns = columns;
-    this.line = new StatusLine({
-      style,
-      isAscii,
-      columns: () => columns,
-      now: () => this.now,
-    });
-    this.begin();
-  }
-
-  begin(): void {
-    this.line.advance({ type: "begin" });
-    this.now += 500;
-  }
-
-  /** The row; its spinner has stopped. */
-  get row(): string {
-    return this.line.row(this.columns).replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/, "⠋");
-  }
-
-  progress(node: string, status = ""): string {
-    return this.line.advance({
-      type: "progress",
-      node: redacted(node),
-      status: redacted(status),
-    });
-  }
-
-  wait(reason: WaitEvent["reason"], milliseconds: number): void {
-    this.line.advance({ type: "wait", reason, milliseconds });
-  }
+/** A status line, half a second after the beginning, and its clock. */
+function watch({ columns = 80, style = PLAIN, isAscii = false } = {}) {
+  let now = 5_000;
+  const line = new StatusLine({
+    style,
+    isAscii,
+    columns: () => columns,
+    now: () => now,
+  });
+  line.advance({ type: "begin" });
+  now += 500;
+  return {
+    line,
+    /** Does a step of a script. Returns the lines or the row; its spinner has stopped. */
+    act(verb: string, text: string): string {
+      const [first = "", second = ""] = text.split(/: |, (?=again)/);
+      const completed = verb === "completed";
+      switch (verb) {
+        case "later":
+          now += Number(text);
+          return "";
+        case "row":
+          return line.row(columns).replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/, "⠋");
+        case "progress": {
+          const [node, status] = [redacted(first), redacted(second)];
+          return line.advance({ type: "progress", node, status });
+        }
+        case "wait": {
+          const reason = first as WaitEvent["reason"];
+          const milliseconds = Number(/\d+/.exec(second));
+          return line.advance({ type: "wait", reason, milliseconds });
+        }
+        case "begin":
+          return line.advance({ type: "begin" });
+        default:
+          return line.advance({ type: "end", completed, total: Number(text) });
+      }
+    },
+  };
 }
 
-Deno.test("StatusLine shows where a run is, how long it has taken, and how to stop it", () => {
-  const watched = new Watched();
-  watched.now--;
-  assertEquals(watched.row, "");
-  watched.now++;
-  assertEquals(watched.row, "⠋ waiting  0.5 s  Ctrl-C stops");
-  watched.now += 1_000;
-  watched.progress("plan", "started");
-  assertEquals(watched.row, "⠋ plan: started  0.0 s  Ctrl-C stops");
-  watched.now += 10_499;
-  assertEquals(watched.row, "⠋ plan: started  10 s  Ctrl-C stops");
-  watched.progress("write", "started");
-  watched.now += 125_000;
-  assertEquals(watched.row, "⠋ write: started  2 min 5 s  Ctrl-C stops");
-  watched.line.advance(COMPLETED);
-  assertEquals(watched.row, "");
-});
-
-Deno.test("StatusLine leaves a line of each node with its own duration, marked if it said that it was done or failed, and one of the run with the total", () => {
-  const watched = new Watched();
-  assertEquals(watched.progress("plan", "started"), "");
-  watched.now += 2_000;
-  assertEquals(watched.progress("plan", "done"), "");
-  assertEquals(watched.progress("write", "started"), "✓ plan: done  2.0 s\n");
-  watched.now += 70_000;
-  assertEquals(
-    watched.line.advance({ ...COMPLETED, total: 72_500 }),
-    "  write: started  1 min 10 s\n✓ total  1 min 12 s\n",
-  );
-  watched.begin();
-  watched.progress("plan", "started");
-  assertEquals(
-    watched.line.advance({ ...FAILED, total: 500 }),
-    "✗ plan: started  0.0 s\n✗ total  0.5 s\n",
-  );
-});
-
-Deno.test("StatusLine counts down what a repetition waits for, then shows the node again", () => {
-  const watched = new Watched();
-  watched.progress("plan", "started");
-  watched.wait("service busy", 6_000);
-  assert(watched.row.startsWith("⠋ service busy, again in 6 s  0.0 s"));
-  watched.now += 4_500;
-  assert(watched.row.startsWith("⠋ service busy, again in 2 s  4.5 s"));
-  watched.now += 1_500;
-  assertEquals(watched.row, "⠋ plan: started  6.0 s  Ctrl-C stops");
-  watched.wait("connection lost", 125_000);
-  assert(watched.row.startsWith("⠋ connection lost, again in 2 min 5 s  "));
-  watched.progress("plan", "done"); // shown at once
-  assertEquals(watched.row, "⠋ plan: done  6.0 s  Ctrl-C stops");
-});
+/** Steps of an operation; after some, the row, or the lines that stay above it. */
+const SCRIPTS = {
+  "where a run is, how long it has taken, and how to stop it": `
+    later -1
+    row
+    later 1
+    row
+    | ⠋ waiting  0.5 s  Ctrl-C stops
+    later 1000
+    progress plan: started
+    row
+    | ⠋ plan: started  0.0 s  Ctrl-C stops
+    later 10499
+    row
+    | ⠋ plan: started  10 s  Ctrl-C stops`,
+  "lines of each node with its own duration, marked if it said that it was done or failed, and of the run with the total":
+    `
+    progress plan: started
+    later 2000
+    progress plan: done
+    progress write: started
+    | ✓ plan: done  2.0 s
+    later 70000
+    completed 72500
+    |   write: started  1 min 10 s
+    | ✓ total  1 min 12 s
+    row
+    begin
+    progress plan: started
+    failed 500
+    | ✗ plan: started  0.0 s
+    | ✗ total  0.5 s`,
+  "what a repetition waits for, counted down, then the node again": `
+    progress plan: started
+    wait service busy, again in 6000
+    row
+    | ⠋ service busy, again in 6 s  0.0 s  Ctrl-C stops
+    later 4500
+    row
+    | ⠋ service busy, again in 2 s  4.5 s  Ctrl-C stops
+    later 1500
+    row
+    | ⠋ plan: started  6.0 s  Ctrl-C stops
+    wait connection lost, again in 125000
+    row
+    | ⠋ connection lost, again in 2 min 5 s  6.0 s  Ctrl-C stops
+    progress plan: done
+    row
+    | ⠋ plan: done  6.0 s  Ctrl-C stops`,
+  "node and status, cleaned": `
+    progress plan
+    row
+    | ⠋ plan  0.0 s  Ctrl-C stops
+    progress : started
+    |   plan  0.0 s
+    row
+    | ⠋ started  0.0 s  Ctrl-C stops
+    progress a\x1b[31mb\x1b]0;t\x07c: d\re\tf\u202eg
+    |   started  0.0 s
+    row
+    | ⠋ abc: d e fg  0.0 s  Ctrl-C stops
+    progress   plan :  started
+    |   abc: d e fg  0.0 s
+    row
+    | ⠋ plan: started  0.0 s  Ctrl-C stops`,
+};
+for (const [what, script] of Object.entries(SCRIPTS)) {
+  Deno.test(`StatusLine shows ${what}`, () => {
+    const { act } = watch();
+    let shown = "";
+    for (const [verb, text] of [...stepsOf(script), ["row", ""]] as const) {
+      if (verb !== "|") {
+        assertEquals(shown, "");
+        shown = act(verb, text);
+      } else {
+        assertEquals(shown.replace(/\n$/, ""), text);
+        shown = "";
+      }
+    }
+  });
+}
 
 Deno.test("StatusLine turns its spinner four times a second, of ASCII with ASCII_MARKS", () => {
-  const watched = new Watched({ isAscii: true });
+  const { act } = watch({ isAscii: true });
   for (const sign of ["-", "\\", "|", "/", "-"]) {
-    assertEquals(watched.row.charAt(0), sign);
-    watched.now += 250;
+    assertEquals(act("row", "").charAt(0), sign);
+    act("later", "250");
   }
-  const lines = watched.progress("plan", "Done") + watched.progress("write") +
-    watched.line.advance(FAILED);
-  assertEquals(lines, "+ plan: Done  0.0 s\nx write  0.0 s\n");
+  const lines = act("progress", "plan: Done") + act("progress", "write") +
+    act("failed", "0");
+  assertEquals(lines, "+ plan: Done  0.0 s\nx write  0.0 s\nx total  0.0 s\n");
 });
 
-const LABELS = [
-  ["plan", "", "plan"],
-  ["", "started", "started"],
-  ["", "", ""],
-  ["a\x1b[31mb\x1b]0;t\x07c", "d\r\ne\tf\u202eg", "abc: d e fg"],
-  ["  plan ", " started\n", "plan: started"],
-] as const;
-Deno.test("StatusLine shows node and status, cleaned", () => {
-  for (const [node, status, text] of LABELS) {
-    const watched = new Watched();
-    watched.progress(node, status);
-    assertEquals(watched.row, `⠋ ${text}  0.0 s  Ctrl-C stops`);
-    assertEquals(watched.progress("next"), `  ${text}  0.0 s\n`);
-  }
-});
-
-const ROWS = [
-  [60, "⠋ research: reading the 7 pages  0.0 s  Ctrl-C stops"],
-  [48, "⠋ research: reading the 7 pages  0.0 s"],
-  ...[[20, "⠋ research:…  0.0 s"], [10, "⠋…  0.0 s"]] as const,
-  ...[[9, "⠋  0.0 s"], [4, "⠋ …"], [3, "⠋…"], [1, "⠋"]] as const,
-] as const;
-Deno.test("StatusLine cuts its row: first the hint goes, then the label is cut", () => {
-  for (const [columns, row] of ROWS) {
-    const watched = new Watched({ columns });
-    watched.progress("research", "reading the 7 pages");
-    assertEquals(watched.row, row);
+/** The row by the width of the terminal: first the hint goes, then the label is cut. */
+const ROWS = {
+  60: "⠋ research: reading the 7 pages  0.0 s  Ctrl-C stops",
+  48: "⠋ research: reading the 7 pages  0.0 s",
+  20: "⠋ research:…  0.0 s",
+  10: "⠋…  0.0 s",
+  9: "⠋  0.0 s",
+  4: "⠋ …",
+  3: "⠋…",
+  1: "⠋",
+};
+Deno.test("StatusLine cuts its row", () => {
+  for (const [columns, row] of Object.entries(ROWS)) {
+    const { act } = watch({ columns: Number(columns) });
+    act("progress", "research: reading the 7 pages");
+    assertEquals(act("row", ""), row);
   }
 });
 
 Deno.test("StatusLine takes one row of any width, and so does each line above it", () => {
+  const text = fc.string({ unit: anyCodePoint, maxLength: 300 });
   fc.assert(fc.property(
     fc.integer({ min: 1, max: 200 }),
     fc.string({ unit: "grapheme", maxLength: 300 }),
-    fc.string({ unit: anyCodePoint, maxLength: 300 }),
+    text,
     fc.boolean(),
     (columns, node, status, isPause) => {
-      const watched = new Watched({ columns, style: COLOURED });
-      watched.progress(node, status);
-      if (isPause) watched.wait("connection lost", 1_000);
-      const { row } = watched;
-      const lines = watched.line.advance({ ...FAILED, total: 1 }).split("\n");
+      const { line, act } = watch({ columns, style: COLOURED });
+      line.advance({
+        type: "progress",
+        node: redacted(node),
+        status: redacted(status),
+      });
+      if (isPause) act("wait", "connection lost, again in 1000");
+      const row = act("row", "");
+      const lines = act("failed", "1").split("\n");
       assertEquals([lines.length, lines.pop()], [3, ""]);
       for (const line of [row, ...lines]) {
         const text = line.replace(SGR, "");

@@ -1,61 +1,56 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import {
   addInput,
   PromptLines,
 } from "../../../lib/interactive/stdin_prompts.ts";
-import type { Input } from "../../../lib/io/input_queue.ts";
 import { InputError } from "../../../lib/io/standard_streams.ts";
-import { redacted } from "../../support/texts.ts";
 
 const MIB = new Uint8Array(1024 * 1024).fill(0x61);
-const END: Input = { kind: "end" };
-const CONVERT = Deno.build.os === "windows"
-  ? "run chcp 65001 first, or save it as UTF-8"
-  : "convert it, for example with iconv -t UTF-8";
+const LARGEST = Array(16).fill(MIB);
+const TOO_LONG = "The prompt is larger than 16 MiB";
+const NOT_UTF_8 = Deno.build.os === "windows"
+  ? "is not UTF-8; run chcp 65001 first, or save it as UTF-8"
+  : "is not UTF-8; convert it, for example with iconv -t UTF-8";
+
+type Part = string | Uint8Array;
+const bytesOf = (part: Part) =>
+  typeof part === "string" ? new TextEncoder().encode(part) : part;
 
 /** The bytes of these parts, a chunk each. */
-function input(
-  ...parts: readonly (string | Uint8Array)[]
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return ReadableStream.from(
-    parts.map((part) => typeof part === "string" ? encoder.encode(part) : part),
-  );
-}
+const input = (...parts: readonly Part[]) =>
+  ReadableStream.from(parts.map(bytesOf));
 
-const prompt = (text: string): Input => ({ kind: "text", text });
-const refused = (why: string): Input => ({
-  kind: "refused",
-  reason: redacted(`A line was rejected: it ${why}`),
-});
-const TOO_LONG: Input = {
-  kind: "refused",
-  reason: redacted("The prompt is larger than 16 MiB"),
-};
+/** The next prompt, why it was refused, or `end`; a long one by its length. */
+async function next(lines: PromptLines): Promise<string | number> {
+  const input = await lines.next();
+  if (input.kind === "end") return "end";
+  const text = input.kind === "text" ? `> ${input.text}` : input.reason;
+  return text.length < 1_000 ? text : text.length;
+}
 
 for (const isTyped of [false, true]) {
   Deno.test(`PromptLines takes each line that is ${isTyped ? "typed" : "piped"}, and refuses one that cannot be a prompt`, async () => {
     const lines = new PromptLines(
       input(
         ...["on", "e\r\n\na\0b\n", Uint8Array.of(0x61, 0xff, 0x0a), "ä\n"],
-        ...[...Array(16).fill(MIB), "\n", ...Array(16).fill(MIB), "a\n"],
-        "last",
+        ...[...LARGEST, "\n", ...LARGEST, "a\n", "last"],
       ),
       isTyped,
     );
-    const inputs: Input[] = [];
-    while (inputs.at(-1)?.kind !== "end") inputs.push(await lines.next());
-
-    const [longest] = inputs.splice(5, 1);
-    assert(longest?.kind === "text");
-    assertEquals(longest.text.length, 16 * 1024 * 1024);
-    assertEquals(inputs, [
-      ...[prompt("one"), prompt(""), refused("contains a NUL character")],
-      ...[refused(`is not UTF-8; ${CONVERT}`), prompt("ä")],
-      ...[TOO_LONG, prompt("last"), END],
-    ]);
-    assertEquals(await lines.next(), END);
+    const WANTED = [
+      "> one",
+      "> ",
+      "A line was rejected: it contains a NUL character",
+      `A line was rejected: it ${NOT_UTF_8}`,
+      "> ä",
+      "> ".length + 16 * 1024 * 1024,
+      TOO_LONG,
+      "> last",
+      "end",
+      "end",
+    ];
+    for (const wanted of WANTED) assertEquals(await next(lines), wanted);
   });
 }
 
@@ -63,18 +58,15 @@ Deno.test("PromptLines.dropWaiting() drops the typed lines that wait, but not th
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const keyboard = writable.getWriter();
   const lines = new PromptLines(readable, true);
-  keyboard.write(new TextEncoder().encode("one\ntwo\n"));
+  keyboard.write(bytesOf("one\ntwo\n"));
   await setImmediate();
-  assertEquals(lines.dropWaiting(), 2);
-  assertEquals(lines.dropWaiting(), 0);
-
-  const next = lines.next();
-  keyboard.write(new TextEncoder().encode("three\nfour\n"));
-  assertEquals(await next, prompt("three"));
+  assertEquals([lines.dropWaiting(), lines.dropWaiting()], [2, 0]);
+  const three = next(lines);
+  keyboard.write(bytesOf("three\nfour\n"));
+  assertEquals(await three, "> three");
   keyboard.close();
   await setImmediate();
-  assertEquals(lines.dropWaiting(), 1);
-  assertEquals(await lines.next(), END);
+  assertEquals([lines.dropWaiting(), await next(lines)], [1, "end"]);
 });
 
 Deno.test("PromptLines rejects when typed lines cannot be read", async () => {
@@ -83,8 +75,9 @@ Deno.test("PromptLines rejects when typed lines cannot be read", async () => {
     throw new InputError("Cannot read standard input");
   }
   const lines = new PromptLines(broken(), true);
-  await assertRejects(() => lines.next(), InputError);
-  await assertRejects(() => lines.next(), InputError);
+  for (let i = 0; i < 2; i++) {
+    await assertRejects(() => lines.next(), InputError);
+  }
 });
 
 /** Chunks as standard input yields them: each is overwritten by the next one. */
@@ -102,77 +95,50 @@ async function* reused(
 
 Deno.test("addInput() reads characters wherever they are cut", async () => {
   const text = "ä€😀\r\n\nx";
-  const bytes = new TextEncoder().encode(`${text}\n`);
+  const bytes = bytesOf(`${text}\n`);
   for (let length = 1; length <= bytes.length; length++) {
-    assertEquals(await addInput([], reused(bytes, length)), [text]);
-    assertEquals(
-      await addInput(["one", "two"], reused(bytes, length)),
-      ["one", `two\n\n${text}`],
-    );
+    const prompts = await addInput(["one", "two"], reused(bytes, length));
+    assertEquals(prompts, ["one", `two\n\n${text}`]);
   }
 });
 
-Deno.test("addInput() adds nothing blank, and refuses blank input alone", async () => {
-  assertEquals(await addInput(["one"], input(" \n\t")), ["one"]);
-  await assertRejects(
-    () => addInput([], input(" \n\t")),
-    InputError,
-    "Standard input contains no prompt",
-  );
-});
-
-const BAD = [
-  ["a\0b", "contains a NUL character"],
-  [Uint8Array.of(0x61, 0xff), `is not UTF-8; ${CONVERT}`],
-  [Uint8Array.of(0xc3), `is not UTF-8; ${CONVERT}`],
-] as const;
-for (const [part, why] of BAD) {
-  Deno.test(`addInput() refuses input that ${why} (${part})`, async () => {
-    await assertRejects(
-      () => addInput([], input(part)),
-      InputError,
-      `Standard input cannot be a prompt: it ${why}`,
-    );
+const CANNOT = "Standard input cannot be a prompt: it";
+/** With the two bytes of é, an empty line, and `MIB`s, it is as long as a prompt may be. */
+const REST = [...LARGEST.slice(1), MIB.subarray(4)];
+/** The prompt before it, the input, and the length of the prompt or why it is refused. */
+const INPUTS: readonly (readonly [
+  before: string,
+  parts: readonly Part[],
+  result: number | string,
+])[] = [
+  ["", ["x\n"], 1],
+  ["é", [" \n\t"], 1],
+  ["", [" \n\t"], "Standard input contains no prompt"],
+  ["", ["a\0b"], `${CANNOT} contains a NUL character`],
+  ["", [Uint8Array.of(0x61, 0xff)], `${CANNOT} ${NOT_UTF_8}`],
+  ["", [Uint8Array.of(0xc3)], `${CANNOT} ${NOT_UTF_8}`],
+  ["", LARGEST, 16 * 1024 * 1024],
+  ["", [...LARGEST, "\n"], 16 * 1024 * 1024],
+  ["", [...LARGEST, "\r\n"], 16 * 1024 * 1024],
+  ["", [...LARGEST, "\n\n"], TOO_LONG],
+  ["", [...LARGEST, "x"], TOO_LONG],
+  ["é", REST, 16 * 1024 * 1024 - 1],
+  ["é", [...REST, "x"], TOO_LONG],
+];
+for (const [before, parts, result] of INPUTS) {
+  Deno.test(`addInput() after "${before}" of ${parts.length} parts, the last ${parts.at(-1)?.slice(0, 3)}: ${result}`, async () => {
+    const added = addInput(before === "" ? [] : [before], input(...parts));
+    if (typeof result === "number") {
+      assertEquals((await added).map(({ length }) => length), [result]);
+    } else await assertRejects(() => added, InputError, result);
   });
 }
 
-Deno.test("addInput() measures the prompt, without the newline at its end and with the text before it", async () => {
-  const largest = Array(16).fill(MIB);
-  for (const end of ["\n", "\r\n"]) {
-    const [longest] = await addInput([], input(...largest, end));
-    assertEquals(longest?.length, 16 * 1024 * 1024);
-  }
-  const rest = MIB.subarray("é\n\n".length + 1);
-  const joined = [...largest.slice(1), rest];
-  const [last] = await addInput(["é"], input(...joined));
-  assertEquals(last?.length, 16 * 1024 * 1024 - 1);
-
-  for (
-    const [prompts, ...parts] of [
-      [[], ...largest, "\n\n"],
-      [[], ...largest, "x"],
-      [["é"], ...joined, "x"],
-    ] as const
-  ) {
-    await assertRejects(
-      () => addInput(prompts, input(...parts)),
-      InputError,
-      "The prompt is larger than 16 MiB",
-    );
-  }
-});
-
-Deno.test("addInput() takes 16 MiB, and stops reading after them", async () => {
-  const [longest] = await addInput([], input(...Array(16).fill(MIB)));
-  assertEquals(longest?.length, 16 * 1024 * 1024);
+Deno.test("addInput() stops reading after 16 MiB", async () => {
   let chunks = 0;
   async function* endless() {
     for (;; chunks++) yield MIB;
   }
-  await assertRejects(
-    () => addInput([], endless()),
-    InputError,
-    "The prompt is larger than 16 MiB",
-  );
+  await assertRejects(() => addInput([], endless()), InputError, TOO_LONG);
   assertEquals(chunks, 16);
 });

@@ -6,86 +6,92 @@ import {
   type Wishes,
 } from "../../../lib/interactive/terminal.ts";
 import type { StreamKind } from "../../../lib/io.ts";
-import { COLOURED, PLAIN } from "../../../lib/text.ts";
+import { COLOURED } from "../../../lib/text.ts";
+import { rowsOf } from "../../support/tables.ts";
 
-/** The options of a start, and its variables; `TERM` is `xterm` by default. */
-interface Start {
-  readonly wishes?: Partial<Wishes>;
-  readonly env?: Readonly<Record<string, string>>;
-}
+const KINDS: Readonly<Record<string, StreamKind>> = {
+  t: "terminal",
+  l: "lines",
+  d: "data",
+};
 
-const KINDS = { t: "terminal", l: "lines", d: "data" } as const;
-
-/** @param streams The kinds of the three streams, and of `-p` a `p`. */
-function describe(streams: string, { wishes, env }: Start): Terminal {
+/**
+ * @param streams The kinds of the three streams, and of `-p` a `p`.
+ * @param start Options and variables; `TERM` is `xterm` by default.
+ */
+function describe(streams: string, start: readonly string[]): Terminal {
+  const [stdin, stdout, stderr] = Array.from(
+    streams,
+    (kind) => KINDS[kind] ?? "data",
+  );
+  const isSet = (option: string) => start.includes(option);
+  const color = start.find((word) => word.startsWith("--color"))?.slice(8);
   const { get } = Deno.env;
-  Deno.env.get = (name) => ({ TERM: "xterm", ...env })[name];
-  const kind = (at: number): StreamKind =>
-    KINDS[streams.charAt(at) as keyof typeof KINDS];
-  const usual = { color: "auto", plain: false, quiet: false } as const;
+  Deno.env.get = (name) =>
+    start.find((word) => word.startsWith(`${name}=`))
+      ?.slice(name.length + 1) ?? (name === "TERM" ? "xterm" : undefined);
   try {
     return describeTerminal(
-      { stdin: kind(0), stdout: kind(1), stderr: kind(2) },
+      {
+        stdin: stdin ?? "data",
+        stdout: stdout ?? "data",
+        stderr: stderr ?? "data",
+      },
       !streams.endsWith("p"),
-      { ...usual, ...wishes },
+      {
+        color: (color ?? "auto") as Wishes["color"],
+        plain: isSet("--plain"),
+        quiet: isSet("--quiet"),
+      },
     );
   } finally {
     Deno.env.get = get;
   }
 }
 
-const DUMB_KEYS = "Ctrl-C: stop, command: exit";
-const KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
-const SCREEN = { isTyped: true, isScreen: true };
-const LINES = { isTyped: true, isScreen: false };
-const SCRIPT = { isTyped: false, isScreen: false, keys: undefined };
-const NO_COLOR = { NO_COLOR: "1" };
-const ALWAYS = { color: "always" } as const;
-const env = (env: Record<string, string>): Start => ({ env });
+const EMPTY_TERM = Deno.build.os === "windows" ? "isScreen" : "!isScreen";
 
-/** What starts, and a part of what is found. */
-const STARTS: readonly (readonly [
-  streams: string,
-  Start,
-  found: Partial<Record<keyof Terminal, unknown>>,
-])[] = [
-  ["ttt", {}, { ...SCREEN, mixesReplies: true, replies: "styled" }],
-  ["ttt", {}, { style: COLOURED, keys: `${KEYS}; screen readers: --plain` }],
-  ["ttt", { wishes: { plain: true } }, {
-    ...{ ...SCREEN, replies: "clean", style: PLAIN, keys: KEYS },
-  }],
-  ["ttt", { wishes: { quiet: true } }, SCREEN],
-  ["tdt", {}, { ...SCREEN, mixesReplies: false, replies: "unchanged" }],
-  ["ttd", {}, { ...LINES, keys: undefined, style: PLAIN }],
-  ["ttt", env({ TERM: "dumb" }), { ...LINES, replies: "clean" }],
-  ["ttt", env({ TERM: "dumb" }), { style: PLAIN, keys: DUMB_KEYS }],
-  ["lll", {}, {
-    ...LINES,
-    keys: `${DUMB_KEYS}; no keys arrive: use winpty or Windows Terminal`,
-  }],
-  ["ddt", {}, { ...SCRIPT, endsProgress: false }],
-  ["tttp", {}, { ...SCRIPT, mixesReplies: false, endsProgress: false }],
-  ["ddtp", {}, { ...SCRIPT, endsProgress: true, replies: "unchanged" }],
-  ["ddtp", {}, { style: COLOURED }],
-  ["ddtp", env({ NO_COLOR: "" }), { style: COLOURED }],
-  ["ddtp", env(NO_COLOR), { style: PLAIN }],
-  ["ddtp", { env: NO_COLOR, wishes: ALWAYS }, { style: COLOURED }],
-  ["ddtp", { wishes: { color: "never" } }, { style: PLAIN }],
-  ["dddp", { wishes: ALWAYS }, { style: COLOURED, replies: "styled" }],
-  ...["", "0", "false"].map((CI) => ["ttt", env({ CI }), SCREEN] as const),
-  ...["1", "yes"].map((CI) => ["ttt", env({ CI }), LINES] as const),
-  ["ttt", env({ TERM: "" }), { isScreen: Deno.build.os === "windows" }],
-  // The fonts of the Linux console lack most characters.
-  ["ttt", env({ TERM: "linux" }), { isAscii: true }],
-  ["ttt", env({ TERM: "screen.linux" }), { isAscii: true }],
-  ["ttt", {}, { isAscii: false }],
-];
-for (const [streams, start, found] of STARTS) {
-  Deno.test(`describeTerminal() of ${streams} with ${JSON.stringify(start)}: ${Object.keys(found)}`, () => {
-    const terminal = describe(streams, start);
-    for (const [name, value] of Object.entries(found)) {
-      assertEquals<unknown>(terminal[name as keyof Terminal], value, name);
+/** A start, and what of its terminal is so, or with `!` is not; `-`: there is none. */
+const STARTS = rowsOf<"streams" | "start" | "found" | "keys">(`
+  streams | start               | found                                       | keys
+  ttt     |                     | isTyped isScreen mixesReplies styled colour | Ctrl-J: new line, Ctrl-C: stop, command: exit; screen readers: --plain
+  ttt     | --plain             | isTyped isScreen clean !colour              | Ctrl-J: new line, Ctrl-C: stop, command: exit
+  ttt     | --quiet             | isTyped isScreen isQuiet                    |
+  tdt     |                     | isTyped isScreen !mixesReplies unchanged    |
+  ttd     |                     | isTyped !isScreen !colour                   | -
+  ttt     | TERM=dumb           | isTyped !isScreen clean !colour             | Ctrl-C: stop, command: exit
+  lll     |                     | isTyped !isScreen                           | Ctrl-C: stop, command: exit; no keys arrive: use winpty or Windows Terminal
+  ddt     |                     | !isTyped !isScreen !endsProgress            | -
+  tttp    |                     | !isTyped !isScreen !mixesReplies !endsProgress | -
+  ddtp    |                     | !isTyped !isScreen endsProgress unchanged colour | -
+  ddtp    | NO_COLOR=           | colour                                      |
+  ddtp    | NO_COLOR=1          | !colour                                     |
+  ddtp    | NO_COLOR=1 --color=always | colour                                |
+  ddtp    | --color=never       | !colour                                     |
+  dddp    | --color=always      | colour styled                               |
+  ttt     | CI=                 | isScreen                                    |
+  ttt     | CI=0                | isScreen                                    |
+  ttt     | CI=false            | isScreen                                    |
+  ttt     | CI=1                | isTyped !isScreen                           |
+  ttt     | CI=yes              | isTyped !isScreen                           |
+  ttt     | TERM=               | ${EMPTY_TERM}                               |
+  ttt     | TERM=linux          | isAscii                                     |
+  ttt     | TERM=screen.linux   | isAscii                                     |
+  ttt     | TERM=xterm          | !isAscii                                    |
+`);
+for (const { streams, start, found, keys } of STARTS) {
+  Deno.test(`describeTerminal() of ${streams} ${start}: ${found}`, () => {
+    const terminal = describe(streams, start.split(" "));
+    const facts: Readonly<Record<string, unknown>> = {
+      ...terminal,
+      colour: terminal.style === COLOURED,
+      [terminal.replies]: true,
+    };
+    for (const word of found.split(" ")) {
+      const name = word.replace("!", "");
+      assertEquals(facts[name], name === word, name);
     }
+    if (keys !== "") assertEquals<unknown>(terminal.keys ?? "-", keys);
   });
 }
 

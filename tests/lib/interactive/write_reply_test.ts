@@ -3,25 +3,28 @@ import {
   type ReplyOptions,
   writeReply,
 } from "../../../lib/interactive/write_reply.ts";
+import { unchanged } from "../../../lib/text.ts";
 import { plainText } from "../../../lib/text/plain_text.ts";
 import fc from "../../support/generated.ts";
-import { unchanged } from "../../../lib/text.ts";
 
 const SGR = RegExp("\x1b\\[[\\d;]*m", "g");
 
-/** The output for a reply, joined from one or more writes. */
+/** The writes of a reply, which is stopped by the first one if it is to be. */
 async function written(
   text: string,
   form: ReplyOptions["form"],
+  isStopped = false,
 ): Promise<string[]> {
+  const stop = new AbortController();
   const pieces: string[] = [];
   const stdout = {
     write(bytes: Uint8Array) {
       pieces.push(new TextDecoder().decode(bytes));
+      if (isStopped) stop.abort();
       return Promise.resolve();
     },
   };
-  await writeReply({ stdout, form }, unchanged(text));
+  await writeReply({ stdout, form }, unchanged(text), stop.signal);
   return pieces;
 }
 
@@ -47,36 +50,24 @@ const STOPPED = [
   [`${LINE}rest`, "clean", [LINE, ""]],
   ["x".repeat(200_000), "unchanged", ["x".repeat(128 * 1024), "\n"]],
 ] as const;
-for (const [text, form, pieces] of STOPPED) {
-  Deno.test(`writeReply() that is stopped ends with ${JSON.stringify(pieces[1])} after ${pieces[0].length} characters, ${JSON.stringify(pieces[0].slice(-1))}`, async () => {
-    const stop = new AbortController();
-    const shown: string[] = [];
-    const stdout = {
-      write(bytes: Uint8Array) {
-        shown.push(new TextDecoder().decode(bytes));
-        stop.abort();
-        return Promise.resolve();
-      },
-    };
-    await writeReply({ stdout, form }, unchanged(text), stop.signal);
-    assertEquals<readonly string[]>(shown, pieces);
-  });
-}
-
-Deno.test("writeReply() cuts no character into two writes", async () => {
-  const text = `x${"👍".repeat(5_000)}`;
-  const pieces = await written(text, "clean");
-  assert(pieces.every((piece) => piece.isWellFormed()));
-  assertEquals(pieces.join(""), `${text}\n`);
+Deno.test("writeReply() that is stopped ends its line and its style", async () => {
+  for (const [text, form, pieces] of STOPPED) {
+    assertEquals<readonly string[]>(await written(text, form, true), pieces);
+  }
 });
 
-Deno.test("writeReply() writes a long reply in pieces, each of whole lines", async () => {
+Deno.test("writeReply() writes a long reply in pieces of whole lines, or of whole characters", async () => {
   const lines = Array.from({ length: 10_000 }, (_, i) => `*line* ${i}`);
-  for (const form of ["clean", "styled"] as const) {
-    const pieces = await written(lines.join("\n"), form);
-    assert(pieces.length > 10);
-    for (const piece of pieces) assert(piece.endsWith("\n"));
-    assertEquals(pieces.join("").replace(SGR, ""), `${lines.join("\n")}\n`);
+  for (const text of [lines.join("\n"), `x${"👍".repeat(30_000)}`]) {
+    for (const form of ["clean", "styled"] as const) {
+      const pieces = await written(text, form);
+      assert(pieces.length > 10);
+      assertEquals(pieces.join("").replace(SGR, ""), `${text}\n`);
+      for (const piece of pieces) {
+        assert(piece.isWellFormed());
+        assert(text.startsWith("x") || piece.endsWith("\n"));
+      }
+    }
   }
 });
 
@@ -89,11 +80,8 @@ Deno.test("writeReply() shows on a terminal what plainText() leaves of a reply, 
   await fc.assert(
     fc.asyncProperty(fc.array(part), async (parts) => {
       const text = parts.join("");
-      const pieces = await written(text, "styled");
-      assertEquals(
-        pieces.join("").replace(SGR, ""),
-        `${plainText(text)}\n`,
-      );
+      const shown = (await written(text, "styled")).join("");
+      assertEquals(shown.replace(SGR, ""), `${plainText(text)}\n`);
     }),
     { numRuns: 1000 },
   );
