@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { styleMarkdown } from "../../lib/markdown.ts";
+import { blocksOf } from "../support/blocks.ts";
 import fc, { anyCodePoint } from "../support/generated.ts";
 import { shownText } from "../support/texts.ts";
 
@@ -23,73 +24,65 @@ function show(markdown: string): string {
     .replace(SGR, (sequence) => LETTERS[sequence] ?? "");
 }
 
-/** Texts and how they are shown, by subject. */
-const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
-  {
-    "headings": [
-      ["# One\n  ###### Six *a*", "{b:# One}\n{b:  ###### Six *a*}"],
-      ["#\n#hashtag\n####### seven", "{b:#}\n#hashtag\n####### seven"],
-    ],
-    "bold text and italics": [
-      ["**a b** *c*", "{b:**a b**} {i:*c*}"],
-      ["(**a**), *b*.", "({b:**a**}), {i:*b*}."],
-      ["**a**b *日本*", "{b:**a**}b {i:*日本*}"],
-      ["**`a`**: *b `c* d`", "{b:**`a`**}: *b {c:`}c* d{c:`}"],
-      ["2 * 3 * 4*5*6 2**3 ** a **", "2 * 3 * 4*5*6 2**3 ** a **"],
-      ["\\*a\\* \\**b* ****c**** *a\nb*", "\\*a\\* \\**b* ****c**** *a\nb*"],
-    ],
-    "the markers of code spans": [
-      ["`a *b*` ``c``", "{c:`}a *b*{c:`} {c:``}c{c:``}"],
-      ["`C:\\` `a", "{c:`}C:\\{c:`} `a"],
-    ],
-    "the markers of quotes and lists": [
-      [
-        "- a\n  1. b\n* c\n+ *d*",
-        "{c:-} a\n{c:  1.} b\n{c:*} c\n{c:+} {i:*d*}",
-      ],
-      ["> a\n>> b\n> - c\n-", "{c:>} a\n{c:>>} b\n{c:> -} c\n{c:-}"],
-      ["-a 1.a\n1234567890. a\na > b", "-a 1.a\n1234567890. a\na > b"],
-    ],
-    "the fences of code": [
-      ["```js\n*a*\n# b\n``` \n*c*", "{c:```}js\n*a*\n# b\n{c:```} \n{i:*c*}"],
-      ["~~~\n```\n~~\n~~~~", "{c:~~~}\n```\n~~\n{c:~~~~}"],
-      ["````\n```\n```` a\n````", "{c:````}\n```\n```` a\n{c:````}"],
-      [
-        "> ```\n> *a*\n> ```\n``` a ```",
-        "> {c:```}\n> *a*\n> {c:```}\n{c:```} a {c:```}",
-      ],
-    ],
-    "diffs as git does": [
-      [
-        "```diff\n-a\n+b\n +c\n d\n```\n+d",
-        "{c:```}diff\n{r:-a}\n{g:+b}\n +c\n d\n{c:```}\n+d",
-      ],
-      [
-        "~~~diff\ndiff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n---y\n~~~",
-        "{c:~~~}diff\n{b:diff --git a/x b/x}\n{b:index 1..2}\n{b:--- a/x}\n" +
-        "{b:+++ b/x}\n{r:---y}\n{c:~~~}",
-      ],
-      [
-        "~~~diff\n@@ -1,2 +1,2 @@ f() {\n@@\n a @@\n~~~",
-        "{c:~~~}diff\n{c:@@ -1,2 +1,2 @@} f() {\n{c:@@}\n a @@\n{c:~~~}",
-      ],
-      ["  ~~~ Patch x\n  +a\n   +b", "  {c:~~~} Patch x\n  {g:+a}\n   +b"],
-      ["> ```diff\n> -a\n> ```", "> {c:```}diff\n> {r:-a}\n> {c:```}"],
-      ["```different\n+a", "{c:```}different\n+a"],
-    ],
-    "nothing else": [
-      ["a | b\n<b>c</b> [d](e) ~~f~~", "a | b\n<b>c</b> [d](e) ~~f~~"],
-      ["_a_ __b__\n---\n \t\n\n", "_a_ __b__\n---\n \t\n\n"],
-    ],
-  };
+/** Texts as they are shown, and below each its Markdown; `'` stands for a backtick. */
+const STYLES = String.raw`
+{b:# One}\n{b:  ###### Six *a*}
+  # One\n  ###### Six *a*
+{b:#}\n#hashtag\n####### seven
+  #\n#hashtag\n####### seven
+{b:**a b**} {i:*c*}
+  **a b** *c*
+({b:**a**}), {i:*b*}.
+  (**a**), *b*.
+{b:**a**}b {i:*日本*}
+  **a**b *日本*
+{b:**'a'**}: *b {c:'}c* d{c:'}
+  **'a'**: *b 'c* d'
+2 * 3 * 4*5*6 2**3 ** a **
+  2 * 3 * 4*5*6 2**3 ** a **
+\\*a\\* \\**b* ****c**** *a\nb*
+  \\*a\\* \\**b* ****c**** *a\nb*
+{c:'}a *b*{c:'} {c:''}c{c:''}
+  'a *b*' ''c''
+{c:'}C:\\{c:'} 'a
+  'C:\\' 'a
+{c:-} a\n{c:  1.} b\n{c:*} c\n{c:+} {i:*d*}
+  - a\n  1. b\n* c\n+ *d*
+{c:>} a\n{c:>>} b\n{c:> -} c\n{c:-}
+  > a\n>> b\n> - c\n-
+-a 1.a\n1234567890. a\na > b
+  -a 1.a\n1234567890. a\na > b
+{c:'''}js\n*a*\n# b\n{c:'''} \n{i:*c*}
+  '''js\n*a*\n# b\n''' \n*c*
+{c:~~~}\n'''\n~~\n{c:~~~~}
+  ~~~\n'''\n~~\n~~~~
+{c:''''}\n'''\n'''' a\n{c:''''}
+  ''''\n'''\n'''' a\n''''
+> {c:'''}\n> *a*\n> {c:'''}\n{c:'''} a {c:'''}
+  > '''\n> *a*\n> '''\n''' a '''
+{c:'''}diff\n{r:-a}\n{g:+b}\n +c\n d\n{c:'''}\n+d
+  '''diff\n-a\n+b\n +c\n d\n'''\n+d
+{c:~~~}diff\n{b:diff --git a/x b/x}\n{b:index 1..2}\n{b:--- a/x}\n{b:+++ b/x}\n{r:---y}\n{c:~~~}
+  ~~~diff\ndiff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n---y\n~~~
+{c:~~~}diff\n{c:@@ -1,2 +1,2 @@} f() {\n{c:@@}\n a @@\n{c:~~~}
+  ~~~diff\n@@ -1,2 +1,2 @@ f() {\n@@\n a @@\n~~~
+\u0020 {c:~~~} Patch x\n  {g:+a}\n   +b
+  \u0020 ~~~ Patch x\n  +a\n   +b
+> {c:'''}diff\n> {r:-a}\n> {c:'''}
+  > '''diff\n> -a\n> '''
+{c:'''}different\n+a
+  '''different\n+a
+a | b\n<b>c</b> [d](e) ~~f~~
+  a | b\n<b>c</b> [d](e) ~~f~~
+_a_ __b__\n---\n \t\n\n
+  _a_ __b__\n---\n \t\n\n
+`.replaceAll("'", "`");
 
-for (const [topic, examples] of Object.entries(STYLES)) {
-  Deno.test(`styleMarkdown() styles ${topic}`, () => {
-    for (const [markdown, shown] of examples) {
-      assertEquals(show(markdown), shown, JSON.stringify(markdown));
-    }
-  });
-}
+Deno.test("styleMarkdown() styles headings, emphasis, markers and diffs, and nothing else", () => {
+  for (const [shown, [markdown = ""]] of blocksOf(STYLES)) {
+    assertEquals(show(markdown), shown, JSON.stringify(markdown));
+  }
+});
 
 Deno.test("styleMarkdown() leaves a line of more than 4 KiB as it is", () => {
   const longest = `**a** ${"b".repeat(4 * 1024 - 6)}`;
@@ -99,23 +92,9 @@ Deno.test("styleMarkdown() leaves a line of more than 4 KiB as it is", () => {
 
 /** Characters with a meaning in Markdown, and characters that affect them. */
 const PIECES = [
-  ...[
-    "@@",
-    "--- ",
-    "*",
-    "**",
-    "`",
-    "``",
-    "```",
-    "~~~",
-    "```diff\n",
-    "+",
-    "\\",
-    "#",
-    "# ",
-  ],
-  ...["> ", "- ", "1. ", "\n", "\n\n", " ", "    ", "\t", "a", "b.", "日本"],
-  ...["👩‍💻", "\ud83d", "\u00a0", "\u2028", "{", "0m", "[0m"],
+  ..."@@ * ** ` `` ``` ~~~ + \\ # \t a b. 日本 👩‍💻 { 0m [0m".split(" "),
+  ...["--- ", "```diff\n", "# ", "> ", "- ", "1. ", "\n", "\n\n", " "],
+  ...["    ", "\ud83d", "\u00a0", "\u2028"],
 ];
 
 const markdown = fc.array(
