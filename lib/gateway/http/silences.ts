@@ -16,7 +16,7 @@ interface Wait {
  */
 export class Silences {
   readonly #clock: AwakeClock;
-  readonly #limit: () => number;
+  readonly #limit: (longest: number) => number;
   /** The longest one so far, in milliseconds. */
   longest = 0;
   /** The last one. */
@@ -25,9 +25,10 @@ export class Silences {
 
   /**
    * @param clock Its ticks are used by no one else.
-   * @param limit The limit on the current silence, in milliseconds.
+   * @param limit The limit on the current silence, after the longest one so far; both in
+   * milliseconds.
    */
-  constructor(clock: AwakeClock, limit: () => number) {
+  constructor(clock: AwakeClock, limit: (longest: number) => number) {
     this.#clock = clock;
     this.#limit = limit;
     clock.onTick = () => this.#check();
@@ -53,7 +54,7 @@ export class Silences {
   #check(): void {
     if (this.#wait === undefined) return;
     const { begun, onExceeded } = this.#wait;
-    const limit = this.#limit();
+    const limit = this.#limit(this.longest);
     if (this.#clock.now - begun < limit) return;
     const time = wholeDuration(limit);
     const reason = safe`Nothing came from the service for ${time}`;

@@ -14,7 +14,7 @@ import type { Call } from "../http/call.ts";
 import type { ServiceRequest } from "../http/requests.ts";
 import { Silences } from "../http/silences.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
-import { type Batch, readRunEvents } from "./run_events.ts";
+import { readRunEvents } from "./run_events.ts";
 import { StreamRecord } from "./stream_record.ts";
 
 /** An error does not mention a silence that is shorter than this, in milliseconds. */
@@ -41,15 +41,22 @@ export async function* followRun(
   const run = new FollowedRun(call, request, clock);
   try {
     for (;;) {
-      const failure = yield* run.follow();
-      if (failure === undefined) return;
-      const retry = run.retryAfter(failure);
+      const ended = yield* run.follow();
+      if (ended === undefined) return;
+      const { failure, retry } = ended;
       if (retry === undefined) throw new RequestError(failure);
       yield* call.wait(failure, retry);
     }
   } finally {
     run.logNotUnderstood();
   }
+}
+
+/** An attempt to follow a run ended without its reply. */
+interface Ended {
+  readonly failure: Failure;
+  /** When to request the stream again; `undefined` to give the run up. */
+  readonly retry: Retry | undefined;
 }
 
 /** A run, and what is known of it over all attempts to follow it. */
@@ -66,22 +73,11 @@ class FollowedRun {
     this.#call = call;
     this.#request = request;
     this.#clock = clock;
-    this.#silences = new Silences(clock, () => {
+    this.#silences = new Silences(clock, (longest) => {
       const { comments } = this.#record;
-      const { longest } = this.#silences;
       const stream = { mayRepeat: this.#mayRepeat, comments, longest };
       return silenceLimit(stream, call.timeouts);
     });
-  }
-
-  /** When and why to request the stream again; `undefined` to give the run up. */
-  retryAfter(failure: Failure): Retry | undefined {
-    if (this.#attempts === undefined) return undefined;
-    return retryStream(failure, {
-      mayRepeat: this.#mayRepeat,
-      retryField: this.#record.retry,
-      attempts: this.#attempts,
-    }, this.#call.timeouts);
   }
 
   logNotUnderstood(): void {
@@ -90,12 +86,11 @@ class FollowedRun {
   }
 
   /**
-   * Makes one attempt to follow the run. Returns why it ended without the reply;
-   * `undefined` if that came.
+   * Makes one attempt to follow the run. Returns `undefined` if its reply came.
    *
    * @throws The signal's reason, if the call is dropped.
    */
-  async *follow(): AsyncGenerator<readonly StreamEvent[], Failure | undefined> {
+  async *follow(): AsyncGenerator<readonly StreamEvent[], Ended | undefined> {
     const { signal, timeouts } = this.#call;
     const { now } = this.#clock;
     const attempt: Attempt = { askedAt: now, endedAt: now, isWhole: false };
@@ -107,14 +102,20 @@ class FollowedRun {
       failure = this.#call.failureOf(error);
     }
     attempt.endedAt = this.#clock.now;
-    this.#attempts = withAttempt(this.#attempts, attempt, timeouts);
     const { problem } = failure;
     const isCut = problem === "stream ended" ||
       problem === "connection lost" && attempt.openedAt !== undefined;
-    const reason = isCut
-      ? safe`${failure.reason}${this.#silenceBefore}`
-      : failure.reason;
-    return this.#record.failureAfter({ ...failure, reason }, signal.aborted);
+    const silence = isCut ? this.#silenceBefore : "";
+    const record = this.#record;
+    failure = record.failureAfter(
+      { ...failure, reason: safe`${failure.reason}${silence}` },
+      signal.aborted,
+    );
+    const attempts = withAttempt(this.#attempts, attempt, timeouts);
+    this.#attempts = attempts;
+    const mayRepeat = this.#mayRepeat;
+    const state = { mayRepeat, retryField: record.retry, attempts };
+    return { failure, retry: retryStream(failure, state, timeouts) };
   }
 
   /**
@@ -123,7 +124,7 @@ class FollowedRun {
    * @throws {RequestError} If it ends before that, or cannot be read.
    */
   async *#read(attempt: Attempt): AsyncGenerator<readonly StreamEvent[], void> {
-    const { signal, state, redactor, usesTls } = this.#call;
+    const { signal, state, redactor, timeouts, usesTls } = this.#call;
     const record = this.#record;
     const { dataLines } = record;
     const stream = await this.#call.stream(this.#nextRequest(), this.#silences);
@@ -136,9 +137,14 @@ class FollowedRun {
         signal.throwIfAborted();
         if (record.hasObjects) state.noteEvents();
         const openTime = this.#clock.now - attempt.openedAt;
-        this.#refuseReplay(batch, openTime);
-        if (batch.hasNews) attempt.newestAt = this.#clock.now;
-        const { events } = batch;
+        const { events, hasNews, isReplaying } = batch;
+        const isOld = isReplaying && events.length === 0;
+        if (isOld && isReplayOver(openTime, timeouts)) {
+          const reason =
+            safe`The service repeats old events and sends no new ones`;
+          throw new RequestError({ stage: "perhaps taken", reason });
+        }
+        if (hasNews) attempt.newestAt = this.#clock.now;
         if (events.length === 0) continue;
         this.#hasDelivered = true;
         isComplete = events.at(-1)?.type === "reply";
@@ -170,14 +176,6 @@ class FollowedRun {
   get #mayRepeat(): boolean {
     const { lastEventId } = this.#record.cursor;
     return this.#hasDelivered && lastEventId === undefined;
-  }
-
-  /** Throws a {@linkcode RequestError} if old events come, and no new ones, for long. */
-  #refuseReplay({ isReplaying, events }: Batch, openTime: number): void {
-    if (!isReplaying || events.length > 0) return;
-    if (!isReplayOver(openTime, this.#call.timeouts)) return;
-    const reason = safe`The service repeats old events and sends no new ones`;
-    throw new RequestError({ stage: "perhaps taken", reason });
   }
 
   /** How long nothing had come: a proxy may have closed the connection then. */
