@@ -34,7 +34,6 @@ export {
   type ServiceId,
   type Unchanged,
   unchanged,
-  type Uuid,
 } from "./text/safe_text.ts";
 export { withoutCommands } from "./text/runner_commands.ts";
 export {

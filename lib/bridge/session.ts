@@ -1,4 +1,4 @@
-import { safe, type ServiceId, size, type Uuid } from "../text.ts";
+import { type Redacted, safe, type ServiceId, size } from "../text.ts";
 import type { ClientOutput } from "./client_output.ts";
 import { invalidRequest, type RequestId } from "./json_rpc.ts";
 import type { Transcript } from "./transcripts.ts";
@@ -20,7 +20,7 @@ export interface AcceptedPrompt {
 
 /** A conversation: its thread at the service, its text, and its prompts. */
 export class Session {
-  readonly id: ServiceId | Uuid;
+  readonly id: Redacted;
   readonly threadId: ServiceId;
   readonly transcript: Transcript;
   /** Whether the service has said that it does not know the thread. */

@@ -43,7 +43,7 @@ export class Sessions {
     const threadId = await threadIdFrom(this.#gateway.createThread());
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
-    const id = isUsed ? threadId : crypto.randomUUID();
+    const id = isUsed ? threadId : safe`${crypto.randomUUID()}`;
     const transcript = new Transcript(this.#transcripts, false);
     const created = new Session(transcript, { id, threadId });
     created.needsTitle = true;

@@ -75,7 +75,7 @@ export class RunReport {
 
   /** What is to be improved although a reply came; without one, its line says so. */
   #remarks(): Redacted {
-    if (this.#reply === undefined) return safe``;
+    if (this.#reply === undefined) return "";
     const { isNotice, notUnderstood } = this.#reply.event;
     const count = this.#pauses.length;
     const remarks: Redacted[] = [];
@@ -86,7 +86,7 @@ export class RunReport {
       );
     }
     if (!isNotice && notUnderstood !== undefined) remarks.push(notUnderstood);
-    if (remarks.length === 0) return safe``;
+    if (remarks.length === 0) return "";
     return safe`; ${joinSafe(remarks, "; ")}; see docs/service.md`;
   }
 

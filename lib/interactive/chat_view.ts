@@ -87,7 +87,7 @@ export class ChatView implements View {
         return this.#showCtrlC(linesAbout(event, terminal));
       case "farewell":
         return surface.leave(
-          terminal.keys === undefined ? shown`` : linesAbout(event, terminal),
+          terminal.keys === undefined ? "" : linesAbout(event, terminal),
         );
       default:
         event satisfies never;
@@ -98,7 +98,7 @@ export class ChatView implements View {
     const { surface, terminal, status } = this.#options;
     this.#hasGap = false;
     if (!terminal.isPlain) {
-      surface.setStatus?.((columns) => status?.row(columns) ?? shown``);
+      surface.setStatus?.((columns) => status?.row(columns) ?? "");
     }
     this.#step(event);
     status?.spin(() => surface.refresh?.());

@@ -379,7 +379,7 @@ export class Conversation {
 
   /** Which prompt of a script has failed, if there are several, and its thread. */
   #placeOf(number: number | undefined, namesThread = false): Redacted {
-    if (this.#isTyped || number === undefined) return safe``;
+    if (this.#isTyped || number === undefined) return "";
     const id = namesThread ? undefined : this.#threadId;
     const thread = id === undefined ? "" : safe` on thread ${id}`;
     return safe`Prompt ${number}${thread}: `;

@@ -36,7 +36,7 @@ export function linesAbout(event: LineEvent, look: LineLook): Shown {
   switch (event.type) {
     case "begin":
     case "run":
-      return shown``;
+      return "";
     case "wait":
       return line(pauseLabel(event.reason, event.milliseconds), look);
     case "progress":
@@ -56,7 +56,7 @@ export function linesAbout(event: LineEvent, look: LineLook): Shown {
       return shown`${programOf(look)}${look.style.red("error:")} ${text}\n`;
     }
     case "ctrl-c":
-      return event.isFirst ? shown`Ctrl-C again leaves\n` : shown``;
+      return event.isFirst ? shown`Ctrl-C again leaves\n` : "";
     case "farewell":
       return farewellLine(event.threadId, look);
     default:
@@ -66,29 +66,29 @@ export function linesAbout(event: LineEvent, look: LineLook): Shown {
 
 /** A line that `-q` leaves out. */
 export function line(text: Redacted, { isQuiet }: LineLook): Shown {
-  return isQuiet ? shown`` : shown`${shownLine(text)}\n`;
+  return isQuiet ? "" : shown`${shownLine(text)}\n`;
 }
 
 /** Where nobody types, the program's name begins what is wrong. */
 function programOf({ isTyped }: LineLook): Shown {
-  return isTyped ? shown`` : shown`agent-gateway: `;
+  return isTyped ? "" : shown`agent-gateway: `;
 }
 
 /** How long a run took, which `--plain` shows where prompts are typed. */
 function totalLine(total: number | undefined, look: LineLook): Shown {
   const isShown = total !== undefined && look.isPlain && look.isTyped;
-  return isShown ? line(safe`total ${duration(total)}`, look) : shown``;
+  return isShown ? line(safe`total ${duration(total)}`, look) : "";
 }
 
 function noteLine(note: Redacted | undefined, look: LineLook): Shown {
-  if (note === undefined) return shown``;
+  if (note === undefined) return "";
   return shown`${programOf(look)}${look.style.bold("warning:")} ${
     shownLine(note)
   }\n`;
 }
 
 function farewellLine(threadId: ServiceId | undefined, look: LineLook): Shown {
-  if (threadId === undefined || look.isQuiet) return shown``;
+  if (threadId === undefined || look.isQuiet) return "";
   return shown`${continuation(threadId)}\n`;
 }
 
@@ -105,7 +105,7 @@ function droppedLine({ what, prompts }: Dropped): Shown {
   const queued = shownLine(counted(prompts, "queued prompt"));
   switch (what) {
     case "thread":
-      return shown``;
+      return "";
     case "prompt": {
       const also = prompts === 0 ? "" : shown`, and ${queued}`;
       return shown`Dropped the prompt before it was sent${also}. It did not run.\n`;

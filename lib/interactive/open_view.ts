@@ -12,7 +12,6 @@ import { PromptLines } from "./stdin_prompts.ts";
 import type { Terminal } from "./terminal.ts";
 import { PROMPT_SIGN, type View, type WriteLines } from "./view.ts";
 import { type ReplyWriter, writeReply } from "./write_reply.ts";
-import { shown } from "../text.ts";
 
 export interface OpenViewOptions {
   /** Writes to standard output, after everything that went to `stderr` before. */
@@ -45,7 +44,7 @@ export async function openView(
   const reply: ReplyWriter = (text, signal) =>
     writeReply({ stdout, form: terminal.replies }, text, signal);
   if (!terminal.isScreen) {
-    const sign = terminal.keys === undefined ? shown`` : PROMPT_SIGN;
+    const sign = terminal.keys === undefined ? "" : PROMPT_SIGN;
     const write: WriteLines = (lines, kind) => stderr.write(lines, kind);
     const surface = new PlainLines({
       prompts: readLines(),

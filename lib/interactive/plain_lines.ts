@@ -58,7 +58,7 @@ export class PlainLines implements Surface {
 
   #echo(entry: Entry): Shown {
     const { sign } = this.#options;
-    if (entry.kind !== "text" || sign === "") return shown``;
+    if (entry.kind !== "text" || sign === "") return "";
     return shown`${sign}${shownLine(unchanged(entry.text))}\n`;
   }
 }

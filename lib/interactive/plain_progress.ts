@@ -1,5 +1,5 @@
 import { startTimeout } from "../io.ts";
-import { duration, safe, type Shown, shown } from "../text.ts";
+import { duration, safe, type Shown } from "../text.ts";
 import { line, type LineLook, linesAbout } from "./event_lines.ts";
 import type { Step } from "./view.ts";
 
@@ -28,7 +28,7 @@ export interface PlainProgressOptions {
  */
 export class PlainProgress {
   readonly #options: PlainProgressOptions;
-  #lastLine: Shown = shown``;
+  #lastLine: Shown = "";
   #writtenAt = 0;
   /** The silence that is reported next, in milliseconds. */
   #silence = FIRST_SILENCE;
@@ -56,7 +56,7 @@ export class PlainProgress {
     } else if (!look.isQuiet) {
       this.#stopTimer ??= this.#startTimer();
     }
-    return isNew ? lines : shown``;
+    return isNew ? lines : "";
   }
 
   /** One timer at a time, because many steps may come in a second. */

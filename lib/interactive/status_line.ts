@@ -100,16 +100,16 @@ export class StatusLine {
     const now = this.#now();
     if (step.type === "begin") this.#shown = { startedAt: now };
     const state = this.#shown;
-    if (state === undefined) return shown``;
+    if (state === undefined) return "";
     const { node } = state;
     switch (step.type) {
       case "begin":
       case "run":
-        return shown``;
+        return "";
       case "wait": {
         const { reason, milliseconds } = step;
         state.pause = { reason, until: now + milliseconds };
-        return shown``;
+        return "";
       }
       case "progress": {
         delete state.pause;
@@ -118,16 +118,16 @@ export class StatusLine {
         if (node?.name === step.node) {
           node.label = label;
           node.isDone ||= isDone;
-          return shown``;
+          return "";
         }
         state.node = { name: step.node, label, isDone, reachedAt: now };
-        return node ? this.#lineOf(node, true) : shown``;
+        return node ? this.#lineOf(node, true) : "";
       }
       case "end": {
         this.#shown = undefined;
         this.#stopSpinner();
         const { completed, total } = step;
-        const last = node ? this.#lineOf(node, completed) : shown``;
+        const last = node ? this.#lineOf(node, completed) : "";
         if (total === undefined) return last;
         return shown`${last}${this.#finished(shown`total`, total, completed)}`;
       }
@@ -146,18 +146,18 @@ export class StatusLine {
 
   /** The row, cut to a number of columns; empty in the first half second. */
   row(columns: number): Shown {
-    if (this.#shown === undefined) return shown``;
+    if (this.#shown === undefined) return "";
     const { node, pause, startedAt } = this.#shown;
     const now = this.#now();
     const milliseconds = now - startedAt;
-    if (milliseconds < DELAY) return shown``;
+    if (milliseconds < DELAY) return "";
     const sinceNode = now - (node?.reachedAt ?? startedAt);
     const label = pause !== undefined && pause.until > now
       ? shownLine(pauseLabel(pause.reason, pause.until - now))
       : node?.label ?? shown`waiting`;
     const frame = Math.floor(milliseconds / SPINNER_PAUSE) %
       this.#marks.spinner.length;
-    const mark = this.#marks.spinner[frame] ?? shown``;
+    const mark = this.#marks.spinner[frame] ?? "";
     return shown`${mark}${afterMark(label, sinceNode, columns, HINT)}`;
   }
 
@@ -205,6 +205,6 @@ function afterMark(
 
 function labelOf({ node, status }: ProgressEvent): Shown {
   const [first, second] = [node, status].map((text) => shownLabel(text));
-  if (!first || !second) return first || second || shown``;
+  if (!first || !second) return first || second || "";
   return shown`${first}: ${second}`;
 }

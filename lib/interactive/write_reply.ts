@@ -33,7 +33,7 @@ export async function writeReply(
   const encoder = new TextEncoder();
   const write = (piece: string) => stdout.write(encoder.encode(piece));
   const isShown = form !== "unchanged";
-  const clean = isShown ? shown`${shownReply(text)}\n` : shown``;
+  const clean = isShown ? shown`${shownReply(text)}\n` : "";
   // Loaded with the first reply, unless an update has replaced the file: the first
   // prompt does not wait for it.
   const parts = form === "styled"

@@ -8,31 +8,30 @@
 
 import { wholeCharacters } from "./foreign_text.ts";
 
-declare const kind: unique symbol;
-export type Branded<Kind extends string> = string & { readonly [kind]: Kind };
+declare const kinds: unique symbol;
+export type Branded<Kinds extends string> = string & {
+  readonly [kinds]: Readonly<Record<Kinds, true>>;
+};
 
 /**
  * Of whole characters, bounded, and without pieces of the key: what a `Redactor` makes of
  * a foreign text, and {@linkcode safe} of this program's own words.
  */
-export type Redacted = Branded<"redacted">;
+export type Redacted = Branded<"redacted"> | "";
 
 /** The text of a prompt or a reply: of whole characters, and otherwise unchanged. */
 export type Unchanged = Branded<"unchanged">;
 
-/** The id of a thread or a run: bounded, unchanged, and not the key. */
-export type ServiceId = Branded<"id">;
-
-/** An id that this program has made. */
-export type Uuid = ReturnType<Crypto["randomUUID"]>;
+/** The id of a thread or a run: bounded, unchanged, and not the key. It may be shown. */
+export type ServiceId = Branded<"redacted" | "id">;
 
 export function unchanged(text: string): Unchanged {
   return wholeCharacters(text) as Unchanged;
 }
 
 /** What may stand among own words: a number, a safe text or a literal, no `string`. */
-export type Part<T, Safe = Redacted | ServiceId> = T extends number | Safe ? T
-  : T extends Branded<string> ? never
+export type Part<T, Safe = Redacted> = T extends number | Safe ? T
+  : T extends Branded<never> ? never
   : string extends T ? never
   : T;
 
@@ -51,14 +50,14 @@ export type Parts<All extends readonly unknown[], Safe> = {
  */
 export function safe<const All extends readonly (string | number)[]>(
   own: TemplateStringsArray,
-  ...parts: Parts<All, Redacted | ServiceId>
+  ...parts: Parts<All, Redacted>
 ): Redacted {
   return String.raw({ raw: own }, ...parts) as Redacted;
 }
 
 /** Safe texts in a row, but for those that are empty or missing. */
-export function joinSafe<Word extends string>(
-  texts: readonly (Word & Part<Word> | undefined)[],
+export function joinSafe<const All extends readonly (string | undefined)[]>(
+  texts: All & Parts<All, Redacted | undefined>,
   separator: ", " | "; " | ": " | " " | "",
 ): Redacted {
   return texts.filter(Boolean).join(separator) as Redacted;

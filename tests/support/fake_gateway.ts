@@ -43,8 +43,8 @@ export class FakeGateway implements Gateway {
     const ids = {
       threadId: serviceId(threadId),
       runId: serviceId(`run-${number}`),
-      requestId: `0-0-0-0-${number}`,
-    } as const;
+      requestId: redacted(`0-0-0-0-${number}`),
+    };
     return eventsOf(this.#runTurn(threadId, prompt, options), undefined, ids);
   }
 

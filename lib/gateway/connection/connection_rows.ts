@@ -165,7 +165,7 @@ export const CONNECTING: Phase = {
 const CONNECTED_ROWS: readonly Row[] = [
   { // https://fetch.spec.whatwg.org/#port-blocking
     text: /^Fetch failed: Requests to port (\d+) are blocked/,
-    reason: ({ match: [, port = safe``] }) =>
+    reason: ({ match: [, port = ""] }) =>
       safe`Port ${port} cannot be used: Deno blocks it`,
     stage: "refused",
     advice: safe`Use another port`,
@@ -231,7 +231,7 @@ export const CONNECTED: Phase = {
 
 /** By the library's name of the problem, or its text. */
 function wrongCertificate(
-  { match: [, problem = safe``], hostname, redactor }: Circumstances,
+  { match: [, problem = ""], hostname, redactor }: Circumstances,
 ): Redacted {
   switch (problem) {
     case "UnsupportedCertVersion":
@@ -249,7 +249,7 @@ function wrongCertificate(
   }
 }
 
-function refusal([, alert = safe``]: readonly Redacted[]): Redacted {
+function refusal([, alert = ""]: readonly Redacted[]): Redacted {
   return alert === "CertificateRequired"
     ? safe`it requires a client certificate, which this program does not support`
     : safe`it refused TLS: ${alert}`;

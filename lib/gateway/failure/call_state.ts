@@ -1,11 +1,11 @@
-import type { ServiceId, Uuid } from "../../text.ts";
+import type { Redacted, ServiceId } from "../../text.ts";
 import { type Fate, fateOf, type RemoteOperation, type Stage } from "./fate.ts";
 
 /** The ids by which the service's operator finds a call in a log. */
 export interface CallIds {
   readonly threadId?: ServiceId | undefined;
   readonly runId?: ServiceId | undefined;
-  readonly requestId?: Uuid | undefined;
+  readonly requestId?: Redacted | undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ export class CallState {
   }
 
   /** A request begins. Nothing of it has left this machine. */
-  begin(requestId: Uuid): void {
+  begin(requestId: Redacted): void {
     this.#stage = "not sent";
     this.#ids = { ...this.#ids, requestId };
   }

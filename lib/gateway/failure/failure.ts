@@ -120,7 +120,7 @@ export class ServiceError extends Error {
         : safe`start a new one`;
       return safe`The ${thread} may be gone: ${how}`;
     }
-    return advice ?? (this.fate === "not run" ? safe`Try again later` : safe``);
+    return advice ?? (this.fate === "not run" ? safe`Try again later` : "");
   }
 }
 

@@ -88,7 +88,7 @@ export /** What became of the prompt, in a sentence; empty if users need not kno
 function fateInWords(operation: RemoteOperation, fate: Fate): Redacted {
   switch (fate) {
     case "not run":
-      return operation === "create run" ? safe`The prompt did not run` : safe``;
+      return operation === "create run" ? safe`The prompt did not run` : "";
     case "may have run":
       return operation === "create run"
         ? safe`The run may have started, so the prompt was not retried`
@@ -97,7 +97,7 @@ function fateInWords(operation: RemoteOperation, fate: Fate): Redacted {
       return safe`The run may still continue`;
     case "refused":
     case "failed":
-      return safe``;
+      return "";
     default:
       return fate satisfies never;
   }

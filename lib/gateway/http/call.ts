@@ -5,7 +5,6 @@ import {
   type Redactor,
   safe,
   type ServiceId,
-  type Uuid,
   wholeDuration,
 } from "../../text.ts";
 import { CallConnection, type Route } from "../connection.ts";
@@ -50,7 +49,7 @@ export interface CallOptions {
    * reason is {@linkcode TimeIsOver}, the call fails with an error that says so.
    */
   readonly signal?: AbortSignal | undefined;
-  readonly sessionId?: ServiceId | Uuid | undefined;
+  readonly sessionId?: Redacted | undefined;
 }
 
 const NEVER = new AbortController().signal;
@@ -66,7 +65,7 @@ export class Call {
   readonly timeouts: Timeouts;
   readonly redactor: Redactor;
   readonly #options: SharedOptions;
-  readonly #sessionId: ServiceId | Uuid | undefined;
+  readonly #sessionId: Redacted | undefined;
   readonly #connection: CallConnection;
   /** Why the last request failed; `undefined` if it did not, or is under way. */
   #lastFailure: Failure | undefined;
@@ -245,7 +244,7 @@ export class Call {
     const { redactor, timeouts, state } = this;
     const { operation } = state;
     const url = baseUrl + request.path;
-    const requestId = crypto.randomUUID();
+    const requestId = safe`${crypto.randomUUID()}`;
     const started = performance.now();
     let status: number | undefined;
     state.begin(requestId);

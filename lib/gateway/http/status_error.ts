@@ -134,7 +134,7 @@ function answerWords(
   const found = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
   const detail = redactor.show(found);
   const hasName = status >= 400 && json === undefined;
-  const name = hasName ? nameOf(headers, redactor) : safe``;
+  const name = hasName ? nameOf(headers, redactor) : "";
   const row = STATUS_WORDS.find((row) =>
     row.statuses.includes(status) &&
     (row.operation === undefined || row.operation === operation) &&

@@ -182,7 +182,7 @@ class FollowedRun {
   get #silenceBefore(): Redacted {
     const { last } = this.#silences;
     return last < QUIET
-      ? safe``
+      ? ""
       : safe`, after ${wholeDuration(last)} without an event`;
   }
 }

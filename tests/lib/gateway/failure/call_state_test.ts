@@ -6,20 +6,20 @@ import {
   type Stage,
 } from "../../../../lib/gateway/failure/fate.ts";
 import { rowsOf } from "../../../support/tables.ts";
-import { serviceId } from "../../../support/texts.ts";
+import { redacted, serviceId } from "../../../support/texts.ts";
 
 Deno.test("a call knows at each step what has become of its prompt", () => {
   const state = new CallState("create run", { threadId: serviceId("t") });
   const fates = [
     () => {},
-    () => state.begin("a-1-1-1-1"),
+    () => state.begin(redacted("a")),
     () => state.markPerhapsTaken(),
     () => state.setStage("not taken"),
     () => state.markPerhapsTaken(), // A connection is reported too late.
-    () => state.begin("b-1-1-1-1"),
+    () => state.begin(redacted("b")),
     () => state.markPerhapsTaken(),
     () => state.startRun(serviceId("r")),
-    () => state.begin("c-1-1-1-1"),
+    () => state.begin(redacted("c")),
     () => state.noteEvents(),
     () => state.setStage("not sent"),
     () => state.complete(),
@@ -34,7 +34,7 @@ Deno.test("a call knows at each step what has become of its prompt", () => {
   ]);
   assertEquals(state.ids, {
     ...{ threadId: serviceId("t"), runId: serviceId("r") },
-    requestId: "c-1-1-1-1",
+    requestId: redacted("c"),
   });
 });
 
