@@ -28,61 +28,54 @@ export class LocalCa implements Disposable {
 
   /** Issues a certificate for these names or IP addresses. */
   issue(...names: readonly string[]): Leaf {
-    const file = this.#request(names);
-    // Not `req -CA`, which LibreSSL lacks.
-    this.#openssl(
-      ["x509", "-req", "-in", `${file}.csr`, "-out", `${file}.pem`],
-      ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"],
-      ["-days", "30", "-sha256", "-extfile", `${file}.ext`],
-    );
-    return this.#leaf(file);
+    return this.#issue(names, ["-days", "30"]);
   }
 
   /** Issues a certificate that expired at the end of the year 2020. */
   issueExpired(...names: readonly string[]): Leaf {
-    const file = this.#request(names);
+    const dates = ["20200101000000Z", "-enddate", "20201231235900Z"];
+    return this.#issue(names, ["-startdate", ...dates]);
+  }
+
+  #issue(names: readonly string[], dates: readonly string[]): Leaf {
+    const leaf = `leaf-${++this.#leaves}`;
+    const alternatives = names.map((name) =>
+      /^[\d.]+$|:/.test(name) ? `IP:${name}` : `DNS:${name}`
+    );
     const write = (name: string, text: string) =>
-      Deno.writeTextFileSync(`${this.#folder}/${file}.${name}`, text);
+      Deno.writeTextFileSync(`${this.#folder}/${leaf}.${name}`, text);
     write("index", "");
     write("serial", "01");
     write(
       "cnf",
-      "[ca]\ndefault_ca=own\n[own]\npolicy=any\nnew_certs_dir=.\n" +
-        `database=${file}.index\nserial=${file}.serial\n` +
-        "[any]\ncommonName=supplied\n",
+      `[ca]
+      default_ca=own
+      [own]
+      policy=any
+      new_certs_dir=.
+      database=${leaf}.index
+      serial=${leaf}.serial
+      x509_extensions=server
+      [any]
+      commonName=supplied
+      [server]
+      basicConstraints=critical,CA:FALSE
+      subjectAltName=${alternatives}`,
     );
-    // `x509` of older releases cannot choose the dates.
     this.#openssl(
-      ["ca", "-batch", "-notext", "-config", `${file}.cnf`, "-md", "sha256"],
-      ["-in", `${file}.csr`, "-out", `${file}.pem`, "-extfile", `${file}.ext`],
+      ["req", "-new", ...NEW_KEY, "-keyout", `${leaf}.key`],
+      ["-out", `${leaf}.csr`, "-subj", "/CN=Test service"],
+    );
+    // Not `x509`, whose older releases cannot choose dates, nor `req -CA`, which LibreSSL
+    // lacks.
+    this.#openssl(
+      ["ca", "-batch", "-notext", "-config", `${leaf}.cnf`, "-md", "sha256"],
+      ["-in", `${leaf}.csr`, "-out", `${leaf}.pem`, ...dates],
       ["-cert", "ca.pem", "-keyfile", "ca.key"],
-      ["-startdate", "20200101000000Z", "-enddate", "20201231235900Z"],
     );
-    return this.#leaf(file);
-  }
-
-  /** Makes a key and a request for a certificate; returns the name of its files. */
-  #request(names: readonly string[]): string {
-    const file = `leaf-${++this.#leaves}`;
-    const alternatives = names.map((name) =>
-      /^[\d.]+$|:/.test(name) ? `IP:${name}` : `DNS:${name}`
-    );
-    Deno.writeTextFileSync(
-      `${this.#folder}/${file}.ext`,
-      `basicConstraints=critical,CA:FALSE\nsubjectAltName=${alternatives}\n`,
-    );
-    this.#openssl(
-      ["req", "-new", ...NEW_KEY, "-keyout", `${file}.key`],
-      ["-out", `${file}.csr`, "-subj", "/CN=Test service"],
-    );
-    return file;
-  }
-
-  #leaf(file: string): Leaf {
-    return {
-      cert: Deno.readTextFileSync(`${this.#folder}/${file}.pem`),
-      key: Deno.readTextFileSync(`${this.#folder}/${file}.key`),
-    };
+    const read = (name: string) =>
+      Deno.readTextFileSync(`${this.#folder}/${leaf}.${name}`);
+    return { cert: read("pem"), key: read("key") };
   }
 
   [Symbol.dispose](): void {
