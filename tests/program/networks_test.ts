@@ -16,7 +16,7 @@ import {
   type Script,
   unreachable,
 } from "../support/faulty_service/service.ts";
-import { LocalCa } from "../support/local_ca.ts";
+import { type Leaf, LocalCa } from "../support/local_ca.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 
 // The real program on real networks. Which words belong to which failure is
@@ -61,117 +61,96 @@ const alert: Script = async (connection) => {
 };
 const silent: Script = ({ gone }) => gone;
 
-interface Failure {
-  /** What is told: `URL` and `PROXY` stand for themselves, `*` for any text. */
-  readonly told: string;
-  /** The service's certificate: by default, the one that is trusted. */
-  readonly tls?: ReturnType<LocalCa["issue"]> | "none";
-  /** Where the client looks for the service, if it is not at its own URL. */
-  readonly at?: "https:" | "http:" | FaultyService | string;
+interface Circumstances {
+  /** The service's certificate; by default, the one that is trusted. */
+  readonly tls?: Leaf | "none";
+  /** Where the client looks for the service, if not at its own URL. */
+  readonly at?: string;
   readonly env?: Variables;
   readonly code?: 1 | 3;
 }
 
-const FAILURES: Readonly<Record<string, () => Failure | Promise<Failure>>> = {
-  "a certificate for another name": () => ({
-    tls: ca.issue("other.test"),
-    told:
-      `URL cannot be reached (its certificate is not for 127.0.0.1, but for other.test). ${SERVICE}`,
-  }),
-  "an expired certificate": () => ({
-    tls: ca.issueExpired("127.0.0.1"),
-    told:
-      "* (its certificate expired on 2020-12-31 23:59 UTC; the clock of this machine says 20* UTC)*",
-  }),
-  "DENO_CERT that names no file": () => ({
-    env: { DENO_CERT: "/nowhere.gone" },
-    told: 'TLS cannot be set up (*). Check DENO_CERT ("/nowhere.gone")',
-    code: 1,
-  }),
-  "DENO_TLS_CA_STORE that is not known": () => ({
-    env: { DENO_CERT: "", DENO_TLS_CA_STORE: "attic" },
-    told:
-      'TLS cannot be set up (Unknown certificate store "attic" *). Check DENO_TLS_CA_STORE',
-    code: 1,
-  }),
-  "DENO_TLS_CA_STORE=system, and SSL_CERT_FILE that names no file": () => ({
-    env: {
-      ...{ DENO_CERT: "", DENO_TLS_CA_STORE: "system", SSL_CERT_DIR: "" },
-      SSL_CERT_FILE: "/nowhere.gone",
-    },
-    told:
-      "TLS cannot be set up (*). Check DENO_TLS_CA_STORE, SSL_CERT_FILE and SSL_CERT_DIR",
-    code: 1,
-  }),
-  "https: at a port that does not speak it": () => ({
-    ...{ tls: "none", at: "https:" },
-    told:
-      `URL cannot be reached (what answers at port * does not speak https). ${SERVICE}`,
-  }),
-  "http: at a port that speaks https": () => ({
-    at: "http:",
-    told: "*URL *. Check the base URL*",
-  }),
-  "a service with TLS 1.1 at most": async () => ({
-    at: await FaultyService.start(alert),
-    told:
-      `URL cannot be reached (it supports neither TLS 1.2 nor TLS 1.3). ${SERVICE}`,
-  }),
-  "a port that Deno blocks": () => ({
-    at: "https://127.0.0.1:9",
-    told: "Port 9 cannot be used: Deno blocks it. Use another port",
-    code: 1,
-  }),
-  "a name that does not exist": () => ({
-    at: "https://service.invalid",
-    told:
-      `URL cannot be reached (the name service.invalid cannot be resolved). ${SERVICE}`,
-  }),
-  "a proxy with a certificate that nobody trusts": async () => {
-    const options = { tls: stranger.issue("127.0.0.1") };
-    const { url } = await FaultyService.start(silent, options);
-    return {
-      ...{ at: `https://${NAME}`, env: { HTTPS_PROXY: url } },
-      told:
-        `URL cannot be reached through the proxy ${url} (${UNTRUSTED}). Check that * (DENO_CERT) contains*`,
-    };
-  },
-  "a proxy that is not there": () => {
-    const proxy = unreachable();
-    return {
-      ...{ at: `https://${NAME}`, env: { ALL_PROXY: proxy } },
-      told:
-        `URL cannot be reached through the proxy ${proxy} (connection refused). Check ALL_PROXY and NO_PROXY`,
-    };
-  },
-};
+// They live as long as this process.
+const old = await FaultyService.start(alert);
+const strangerTls = stranger.issue("127.0.0.1");
+const untrusted = await FaultyService.start(silent, { tls: strangerTls });
+const gone = unreachable();
 
-for (const [what, setUp] of Object.entries(FAILURES)) {
+/** What is wrong, and what is told: `URL` stands for itself, `*` for any text. */
+const FAILURES: readonly (readonly [string, Circumstances, string])[] = [
+  [
+    "a certificate for another name",
+    { tls: ca.issue("other.test") },
+    `URL cannot be reached (its certificate is not for 127.0.0.1, but for other.test). ${SERVICE}`,
+  ],
+  [
+    "an expired certificate",
+    { tls: ca.issueExpired("127.0.0.1") },
+    "* (its certificate expired on 2020-12-31 23:59 UTC; the clock of this machine says 20* UTC)*",
+  ],
+  [
+    "DENO_CERT that names no file",
+    { env: { DENO_CERT: "/nowhere.gone" }, code: 1 },
+    'TLS cannot be set up (*). Check DENO_CERT ("/nowhere.gone")',
+  ],
+  [
+    "DENO_TLS_CA_STORE that is not known",
+    { env: { DENO_CERT: "", DENO_TLS_CA_STORE: "attic" }, code: 1 },
+    'TLS cannot be set up (Unknown certificate store "attic" *). Check DENO_TLS_CA_STORE',
+  ],
+  [
+    "https: at a port that does not speak it",
+    { tls: "none", at: "https:" },
+    `URL cannot be reached (what answers at port * does not speak https). ${SERVICE}`,
+  ],
+  [
+    "http: at a port that speaks https",
+    { at: "http:" },
+    "*URL *. Check the base URL*",
+  ],
+  [
+    "a service with TLS 1.1 at most",
+    { at: old.url.replace("http:", "https:") },
+    `URL cannot be reached (it supports neither TLS 1.2 nor TLS 1.3). ${SERVICE}`,
+  ],
+  [
+    "a port that Deno blocks",
+    { at: "https://127.0.0.1:9", code: 1 },
+    "Port 9 cannot be used: Deno blocks it. Use another port",
+  ],
+  [
+    "a name that does not exist",
+    { at: "https://service.invalid" },
+    `URL cannot be reached (the name service.invalid cannot be resolved). ${SERVICE}`,
+  ],
+  [
+    "a proxy with a certificate that nobody trusts",
+    { at: `https://${NAME}`, env: { HTTPS_PROXY: untrusted.url } },
+    `URL cannot be reached through the proxy ${untrusted.url} (${UNTRUSTED}). Check that * (DENO_CERT) contains*`,
+  ],
+  [
+    "a proxy that is not there",
+    { at: `https://${NAME}`, env: { ALL_PROXY: gone } },
+    `URL cannot be reached through the proxy ${gone} (connection refused). Check ALL_PROXY and NO_PROXY`,
+  ],
+];
+
+for (const [what, { at = "https:", code = 3, ...how }, told] of FAILURES) {
   // Deno before 2.9 blocks no port.
   if (what === "a port that Deno blocks" && !await isNewDeno()) continue;
-  Deno.test({
-    name: `${what}: one line says so, and the service sees nothing`,
-    async fn() {
-      const failure = await setUp();
-      const { told, at = "https:", env, code = 3 } = failure;
-      await using service = ReferenceService.start(
-        failure.tls === "none" ? {} : { tls: failure.tls ?? tls },
-      );
-      await using other = typeof at === "string" ? undefined : at;
-      const url = other !== undefined
-        ? other.url.replace("http:", "https:")
-        : `${at}`.endsWith(":")
-        ? service.url.replace(/^https?:/, `${at}`)
-        : `${at}`;
+  Deno.test(`${what}: one line says so, and the service sees nothing`, async () => {
+    await using service = ReferenceService.start(
+      how.tls === "none" ? {} : { tls: how.tls ?? tls },
+    );
+    const url = at.endsWith(":") ? service.url.replace(/^https?:/, at) : at;
 
-      const output = await runPrompt(url, env);
+    const output = await runPrompt(url, how.env);
 
-      const text = told.replace("URL", url).split("*").map(RegExp.escape);
-      const line = `^agent-gateway: error: ${text.join(".*")}\\.\n$`;
-      assertMatch(output.stderr, RegExp(line));
-      assertEquals([output.code, output.stdout], [code, ""]);
-      assertEquals(service.requests, []);
-    },
+    const text = told.replace("URL", url).split("*").map(RegExp.escape);
+    const line = `^agent-gateway: error: ${text.join(".*")}\\.\n$`;
+    assertMatch(output.stderr, RegExp(line));
+    assertEquals([output.code, output.stdout], [code, ""]);
+    assertEquals(service.requests, []);
   });
 }
 
@@ -189,70 +168,62 @@ const store = new Folder(
 const SSL_CERT_FILE = `${store.path}/.env`;
 addEventListener("unload", () => store[Symbol.dispose]());
 
-/** The variables for certificates, and whether service and proxy are trusted then. */
-const STORES: readonly (readonly [Variables, string])[] = [
-  [{ SSL_CERT_FILE }, "yes, since Deno 2.8"],
-  [{ SSL_CERT_FILE, HTTPS_PROXY: "" }, "yes, since Deno 2.8"],
-  [{}, "no"],
-  [{ DENO_TLS_CA_STORE: "system", SSL_CERT_FILE }, "yes"],
-  [{ DENO_TLS_CA_STORE: "mozilla", SSL_CERT_FILE }, "no"],
+const STORE = { DENO_CERT: "", SSL_CERT_FILE };
+const PROXIES = Object.fromEntries(
+  PROXY_VARIABLES.map((name) => [name, "http://PROXY"]),
+);
+
+/** A service, the variables, and how many tunnels a turn takes. */
+const TURNS: readonly (readonly [
+  place: string,
+  env: Variables,
+  tunnels: 0 | 2 | "no, it is not trusted" | "4, since Deno 2.8",
+])[] = [
+  [`https://${DIRECT}`, PROXIES, 2],
+  [`https://${DIRECT}`, { ...PROXIES, NO_PROXY: `other.test,${DIRECT}` }, 0],
+  ["https://127.0.0.1", PROXIES, 0],
+  ["http://localhost", PROXIES, 0],
+  // Two more fail first, to the proxy and to the service: its CA is not loaded yet.
+  [
+    `https://${NAME}`,
+    { ...STORE, HTTPS_PROXY: "https://PROXY" },
+    "4, since Deno 2.8",
+  ],
+  ["https://127.0.0.1", { DENO_CERT: "" }, "no, it is not trusted"],
+  ["https://127.0.0.1", { ...STORE, DENO_TLS_CA_STORE: "system" }, 0],
+  [
+    "https://127.0.0.1",
+    { ...STORE, DENO_TLS_CA_STORE: "mozilla" },
+    "no, it is not trusted",
+  ],
 ];
 
-for (const [variables, trusted] of STORES) {
-  const names = Object.keys(variables);
-  Deno.test({
-    name: `the system's authorities count with ${
-      JSON.stringify(names)
-    }: ${trusted}`,
-    // Elsewhere the system's store is not a file.
-    ignore: Deno.build.os !== "linux",
-    async fn() {
-      await using service = ReferenceService.start({ tls });
-      await using proxy = await proxyTo(service, { tls });
-      const isProxied = names.includes("HTTPS_PROXY");
-      const url = isProxied ? `https://${NAME}:${port(service)}` : service.url;
-      const { DENO_CERT: _, ...env } = environment(url, {
-        ...variables,
-        ...isProxied ? { HTTPS_PROXY: proxy.url } : {},
-      });
-
-      const options = { args: ["--quiet"], stdin: `${PROMPT}\n` };
-      const { stdout, stderr } = await runClient({ ...options, env });
-
-      const isTrusted = trusted === "yes" ||
-        trusted !== "no" && await givesAuthorities();
-      if (!isTrusted) assertMatch(stderr, RegExp(UNTRUSTED));
-      assertEquals(stdout, isTrusted ? REPLY : "");
-      assertEquals(service.requests.length, isTrusted ? 3 : 0);
-    },
-  });
-}
-
-/** How many tunnels a turn takes, by the place of the service and the variables. */
-const TUNNELS: readonly (readonly [string, Variables, number])[] = [
-  [`https://${DIRECT}`, {}, 2],
-  [`https://${DIRECT}`, { NO_PROXY: `other.test,${DIRECT}` }, 0],
-  ["https://127.0.0.1", {}, 0],
-  ["http://localhost", {}, 0],
-];
-
-for (const [place, env, count] of TUNNELS) {
+for (const [place, variables, count] of TURNS) {
+  const isAboutStore = variables.SSL_CERT_FILE !== undefined;
   Deno.test({
     name: `${place} is reached by ${count} tunnels with ${
-      JSON.stringify(env)
-    } and a proxy in each variable`,
-    ignore: Deno.build.os === "windows" && place.endsWith(DIRECT),
+      JSON.stringify({ ...variables, SSL_CERT_FILE: isAboutStore })
+    }`,
+    // The system's store is a file on Linux, and Windows does not resolve 0.0.0.0.
+    ignore: isAboutStore && Deno.build.os !== "linux" ||
+      place.endsWith(DIRECT) && Deno.build.os === "windows",
     async fn() {
       const isPlain = place.startsWith("http:");
+      const isTlsProxy = variables.HTTPS_PROXY === "https://PROXY";
       await using service = ReferenceService.start(isPlain ? {} : { tls });
-      await using proxy = await proxyTo(service);
-      const proxies = PROXY_VARIABLES.map((name) => [name, proxy.url]);
-      const variables = { ...Object.fromEntries(proxies), ...env };
+      await using proxy = await proxyTo(service, isTlsProxy ? { tls } : {});
+      const env = Object.entries(variables)
+        .map(([name, value]) => [name, value.replace(/.*PROXY/, proxy.url)]);
 
       const url = `${place}:${port(service)}`;
-      const { stdout, stderr } = await runPrompt(url, variables);
+      const { stdout, stderr } = await runPrompt(url, Object.fromEntries(env));
 
-      assertEquals([stdout, stderr, proxy.connections], [REPLY, "", count]);
+      const isTrusted = typeof count === "number" ||
+        count.startsWith("4") && await givesAuthorities();
+      assertEquals(stderr.includes(UNTRUSTED), !isTrusted);
+      assertEquals(stdout, isTrusted ? REPLY : "");
+      if (isTrusted) assertEquals(proxy.connections, parseInt(`${count}`));
+      assertEquals(service.requests.length, isTrusted ? 3 : 0);
     },
   });
 }
@@ -271,14 +242,12 @@ for (const scheme of ["http", "https"]) {
     });
 
     assertEquals([stdout, stderr], [REPLY, ""]);
-    const heads = proxy.requests.map(({ head }) => head);
-    assertEquals(heads.length, 2); // One for the thread, and one for the turn.
-    const login = `\r\nProxy-Authorization: Basic ${btoa("al:se cret")}\r\n`;
-    for (const head of heads) {
-      const [start] = head.split("\r\n");
-      assertEquals(start, `CONNECT ${place} HTTP/1.1`);
-      assertEquals(head.includes(login), true);
-    }
+    const login = `Proxy-Authorization: Basic ${btoa("al:se cret")}\r\n`;
+    // One for the thread, and one for the turn.
+    const asked = proxy.requests.map(({ head }) =>
+      head.startsWith(`CONNECT ${place} HTTP/1.1\r\n`) && head.includes(login)
+    );
+    assertEquals(asked, [true, true]);
     assertFalse(RegExp(`${TEST_KEY}|${PROMPT}|/threads`).test(proxy.received));
     const seen = service.requests.map(({ headers }) => [...headers].flat());
     assertEquals(seen.length, 3);
@@ -286,39 +255,27 @@ for (const scheme of ["http", "https"]) {
   });
 }
 
-for (
-  const [what, reason] of [["stranger", UNTRUSTED], [
-    "refusal",
-    "it answered 503",
-  ]]
-) {
-  Deno.test(`a ${what} behind the proxy is an error for an editor, and its next request works`, async () => {
-    await using service = ReferenceService.start({ tls });
-    await using impostor = ReferenceService.start({
-      tls: stranger.issue(NAME),
-    });
-    const target = what === "stranger"
-      ? port(impostor)
-      : "HTTP/1.1 503 Service Unavailable\r\n\r\n";
-    let isOver = false;
-    await using proxy = await FaultyService.start(
-      tunnels((number) => number > 1 && !isOver ? target : port(service)),
-    );
-    const url = `https://${NAME}:${port(service)}`;
-    const env = environment(url, { HTTPS_PROXY: proxy.url });
-    await using editor = new Editor({ env });
-    const sessionId = await editor.newSession();
+Deno.test("a stranger behind the proxy is an error for an editor, and its next request works", async () => {
+  await using service = ReferenceService.start({ tls });
+  await using impostor = ReferenceService.start({ tls: stranger.issue(NAME) });
+  let isOver = false;
+  await using proxy = await FaultyService.start(
+    tunnels((number) => port(number > 1 && !isOver ? impostor : service)),
+  );
+  const url = `https://${NAME}:${port(service)}`;
+  const env = environment(url, { HTTPS_PROXY: proxy.url });
+  await using editor = new Editor({ env });
+  const sessionId = await editor.newSession();
 
-    const { error } = await editor.prompt(sessionId, PROMPT);
-    isOver = true;
-    const next = await editor.prompt(sessionId, PROMPT);
+  const { error } = await editor.prompt(sessionId, PROMPT);
+  isOver = true;
+  const next = await editor.prompt(sessionId, PROMPT);
 
-    const told =
-      `${url} cannot be reached through the proxy ${proxy.url} (${reason}). The prompt did not run. `;
-    assertEquals(error?.message.slice(0, told.length), told);
-    assertEquals([next.error, impostor.requests], [undefined, []]);
-  });
-}
+  const told =
+    `${url} cannot be reached through the proxy ${proxy.url} (${UNTRUSTED}). The prompt did not run. `;
+  assertEquals(error?.message.slice(0, told.length), told);
+  assertEquals([next.error, impostor.requests], [undefined, []]);
+});
 
 Deno.test("a service that takes a connection and stays silent got nothing, and the time limit says so", async () => {
   await using service = await FaultyService.start(silent);
