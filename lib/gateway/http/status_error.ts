@@ -131,7 +131,9 @@ function answerWords(
   json: unknown,
 ): Words {
   const isPage = isWebPage(headers.get("content-type"), body.text);
-  const found = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
+  const found = isPage
+    ? pageTitle(body.text).replace(`${status} `, "") // nginx: 502 Bad Gateway
+    : errorDetail(json) ?? body.text;
   const detail = redactor.show(found);
   const hasName = status >= 400 && json === undefined;
   const name = hasName ? nameOf(headers, redactor) : "";

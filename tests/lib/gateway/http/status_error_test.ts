@@ -73,6 +73,7 @@ create thread | 400 | "  No\ttea \n"                 | {}                       
 create thread | 502 | "No"                           | {}                               | The service answered 502: No. Try again later.
 create thread | 400 | "1 < 2"                        | {"content-type":"text/html"}     | The service answered 400: 1 < 2.
 create thread | 400 | "<html><title>No</title>Hi"    | {}                               | The service answered 400: No.
+create thread | 400 | "<title>400 No</title>"        | {}                               | The service answered 400: No.
 create thread | 400 | "<p>No"                        | {"content-type":"text/html"}     | The service answered 400.
 create thread | 400 | "\n"                           | {}                               | The service answered 400.
 create thread | 400 | "{\"error\":\"No ${KEY}\"}"    | {}                               | The service answered 400: No ...
