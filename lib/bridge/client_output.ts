@@ -27,7 +27,7 @@ export class ClientOutput extends LineWriter {
   client = clientIn(undefined);
 
   respond(id: RequestId, result: unknown): void {
-    this.#send({ id, result });
+    this.send({ id, result });
   }
 
   /** Zed shows `data` of some errors as JSON, after the same words. */
@@ -35,15 +35,12 @@ export class ClientOutput extends LineWriter {
     const isShownTwice = this.client.isZed &&
       code === ErrorCode.cannotOpenSession;
     const data = details && !isShownTwice ? { details } : undefined;
-    this.#send({ id, error: { code, message, data } });
+    this.send({ id, error: { code, message, data } });
   }
 
-  request(id: number, method: string, params: unknown): void {
-    this.#send({ id, method, params });
-  }
-
-  notify(method: string, params: unknown): void {
-    this.#send({ method, params });
+  /** Sends a message, which gets its `jsonrpc` here. */
+  send(message: object): void {
+    this.write(jsonLine({ jsonrpc, ...message }));
   }
 
   /** Sends an update. A caller that can wait does so while the output is full. */
@@ -60,9 +57,5 @@ export class ClientOutput extends LineWriter {
     await this.written();
     const distance = DISTANCE + updates * DISTANCE_PER_UPDATE;
     await pause(Math.min(distance, MAX_DISTANCE));
-  }
-
-  #send(message: object): void {
-    this.write(jsonLine({ jsonrpc, ...message }));
   }
 }

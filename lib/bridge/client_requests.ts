@@ -44,12 +44,13 @@ export class ClientRequests {
     >();
     const withdraw = () => {
       if (!this.#pending.delete(id)) return;
-      this.#output.notify("$/cancel_request", { requestId: id });
+      const cancelled = { requestId: id };
+      this.#output.send({ method: "$/cancel_request", params: cancelled });
       resolve(undefined);
     };
     signal.addEventListener("abort", withdraw);
     this.#pending.set(id, resolve);
-    this.#output.request(id, method, params);
+    this.#output.send({ id, method, params });
     const response = await promise;
     signal.removeEventListener("abort", withdraw);
     const outcome = response === undefined ? "no answer" : "answered";

@@ -51,7 +51,7 @@ export function parsePrompt(
       ? [prompt]
       : prompt.map((it) => parseBlock(it, redactor)))
       .filter((block) => block !== "");
-  const text = join(blocks, asLink);
+  const text = join(blocks, ({ name, uri }) => `[${name}](${uri})`);
   if (text.trim() === "") throw invalidParams(safe`prompt contains no text`);
   const references = blocks.filter((block) => typeof block !== "string");
   const contents = references.map((reference) => reference.text ?? "");
@@ -74,10 +74,6 @@ function join(
     pieces.push(typeof block === "string" ? block : show(block));
   }
   return pieces.join("");
-}
-
-function asLink({ name, uri }: Reference): string {
-  return `[${name}](${uri})`;
 }
 
 const MAY_PRECEDE_LINK = /^[\s("']$/;

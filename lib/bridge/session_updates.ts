@@ -1,8 +1,4 @@
-import {
-  pauseSentence,
-  type ProgressEvent,
-  type TurnEvent,
-} from "../gateway.ts";
+import { pauseSentence, type TurnEvent } from "../gateway.ts";
 import type { ClientFeatures } from "./capabilities.ts";
 import type { Redacted } from "../text.ts";
 
@@ -19,16 +15,14 @@ export interface Said {
   readonly text: string;
 }
 
-/** The ids of the messages that a prompt is answered with. */
-export interface MessageIds {
-  readonly thoughts: string;
-  readonly reply: string;
-}
-
-/** The updates that show an event of a prompt: one for each that users see. */
+/**
+ * The updates that show an event of a prompt: one for each that users see.
+ *
+ * @param ids The ids of the messages that the prompt is answered with.
+ */
 export function updatesFor(
   event: TurnEvent,
-  ids: MessageIds,
+  ids: Readonly<Record<"thoughts" | "reply", string>>,
   { showsNotices }: ClientFeatures,
 ): readonly SessionUpdate[] {
   switch (event.type) {
@@ -39,8 +33,15 @@ export function updatesFor(
       const pause = notice("info", pauseSentence(reason, milliseconds));
       return showsNotices ? [pause] : [];
     }
-    case "progress":
-      return [thought(ids.thoughts, event)];
+    case "progress": {
+      const { node, status } = event;
+      return [{
+        sessionUpdate: "agent_thought_chunk",
+        messageId: ids.thoughts,
+        content: { type: "text", text: `${node}: ${status}  \n` },
+        _meta: { node, status },
+      }];
+    }
     case "reply": {
       const { text, note } = event;
       const reply = message({ by: "agent", messageId: ids.reply, text });
@@ -50,18 +51,6 @@ export function updatesFor(
     default:
       return event satisfies never;
   }
-}
-
-function thought(
-  messageId: string,
-  { node, status }: ProgressEvent,
-): SessionUpdate {
-  return {
-    sessionUpdate: "agent_thought_chunk",
-    messageId,
-    content: { type: "text", text: `${node}: ${status}  \n` },
-    _meta: { node, status },
-  };
 }
 
 export function message({ by, messageId, text }: Said): SessionUpdate {
