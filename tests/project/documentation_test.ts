@@ -7,9 +7,8 @@ import {
 import { readdirSync } from "node:fs";
 import config from "../../deno.json" with { type: "json" };
 import { usage } from "../../lib/command_line/usage.ts";
-import type { CreationEvent, TurnEvent } from "../../lib/gateway.ts";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
-import { meaningOf, PAGES, STATUS_ROWS, updated } from "../../tools/docs.ts";
+import { PAGES, updated } from "../../tools/docs.ts";
 import { settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { ReferenceService } from "../support/service/service.ts";
@@ -41,22 +40,6 @@ for (const page of PAGES) {
     assert(older === text, `${page} shows ${config.version} somewhere else`);
   });
 }
-
-const OPERATIONS = ["create thread", "create run", "stream run"] as const;
-
-Deno.test("the table of statuses has a row for each status that differs from its class", () => {
-  const rowOf = (status: number) =>
-    STATUS_ROWS.find(([label]) => label.includes(`${status}`)) ??
-      STATUS_ROWS.find(([label]) => label.includes(`${status}`[0] + "xx"));
-  for (let status = 300; status < 600; status++) {
-    const [label, shown = 0] = rowOf(status) ?? [];
-    for (const operation of OPERATIONS) {
-      const says = `${status} ${operation}: ${meaningOf(operation, status)}`;
-      const row = `${status} ${operation}: ${meaningOf(operation, shown)}`;
-      assertEquals(says, row, `the row ${label} of tools/docs.ts`);
-    }
-  }
-});
 
 const FACTS = "tests/project/foreign_facts.txt";
 
@@ -98,24 +81,6 @@ for (const page of DOCUMENTS.filter((it) => it !== "CHANGELOG.md")) {
     assertEquals(facts, FOREIGN.get(page) ?? "");
   });
 }
-
-type EventType = (CreationEvent | TurnEvent)["type"];
-
-/** How each event is published. A new one is missing here: the compiler says so. */
-const EVENTS: Readonly<Record<EventType, readonly [page: string, as: string]>> =
-  {
-    wait: ["docs/bridge.md", '"sessionUpdate":"notice"'],
-    thread: ["docs/command-line.md", '{"type":"thread"'],
-    run: ["docs/command-line.md", '{"type":"run"'],
-    progress: ["docs/command-line.md", '{"type":"progress"'],
-    reply: ["docs/command-line.md", '{"type":"reply"'],
-  };
-
-Deno.test("each event is published", () => {
-  for (const [page, text] of Object.values(EVENTS)) {
-    assertStringIncludes(read(page), text);
-  }
-});
 
 /** Numbers the ids in lines; those of runs are known only if a prompt got that far. */
 function numbered(lines: string): string {
@@ -182,27 +147,32 @@ Deno.test("docs/install.md: the permission flags match the client's needs", () =
 });
 
 Deno.test("docs/editors.md: each editor starts the program by an absolute path", () => {
-  const code = [
-    ...["json", "sh"].flatMap((it) => blocks("docs/editors.md", it)),
-    ...Array.from(
-      Deno.readDirSync(`${ROOT}/docs/editors`),
-      ({ name }) => read(`docs/editors/${name}`),
-    ),
-  ].filter((it) => it.includes("--bridge"));
-  assert(code.length > 6);
-  for (const snippet of code) {
-    assertStringIncludes(snippet, "/absolute/path/agent-gateway");
-    assertNotMatch(snippet, /npx|(?<![\w/])agent-gateway"?,? "?--bridge/);
+  const servers = blocks("docs/editors.md", "json").map((it) => JSON.parse(it))
+    .map((it) => (it.agent_servers ?? it["acp.agents"])["agent-gateway"]);
+  const command = "/absolute/path/agent-gateway";
+  for (const { type: _, ...server } of servers) {
+    assertEquals(server, { command, args: ["--bridge"], env: {} });
+  }
+  const files = Array.from(
+    Deno.readDirSync(`${ROOT}/docs/editors`),
+    ({ name }) => read(`docs/editors/${name}`),
+  );
+  for (const text of [...blocks("docs/editors.md", "sh"), ...files]) {
+    assertStringIncludes(text, command);
+    assertNotMatch(text, /npx|(?<![\w/])agent-gateway"?,? "?--bridge/);
   }
 });
 
 for (const page of DOCUMENTS) {
-  Deno.test(`${page}: its JSON is JSON, and what it names in the repository is there`, async () => {
+  Deno.test(`${page}: its JSON is JSON, and the tasks, files and headings that it names are there`, async () => {
     for (const block of blocks(page, "json")) JSON.parse(block);
     const text = read(page)
       .replaceAll(/https:\S*\/blob\/main\//g, "./");
     const paths = text.match(/\b(?:lib|tests|tools)\/[\w/]+\.ts\b/g) ?? [];
     for (const path of paths) await Deno.stat(`${ROOT}/${path}`);
+    for (const [, task = ""] of text.matchAll(/deno task (?:-q )?(\w+)/g)) {
+      assert(task in config.tasks, `there is no task ${task}`);
+    }
     const links = text.replaceAll(/`[^`]*`/g, "")
       .matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g);
     for (const [, path = "", anchor = ""] of links) {
