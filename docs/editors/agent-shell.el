@@ -1,4 +1,4 @@
-;; For agent-shell 0.74 to 0.79; 0.74.3 was tried in Emacs 30.2.
+;; For agent-shell 0.74 to 0.79; 0.74.3 was tested in Emacs 30.2.
 (defun my/agent-gateway-make-config ()
   "Return the agent-shell configuration of agent-gateway."
   (agent-shell-make-agent-config

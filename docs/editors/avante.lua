@@ -1,4 +1,4 @@
--- avante: tried at a9334315 in Neovim 0.12.4.
+-- avante: tested at a9334315 in Neovim 0.12.4.
 math.randomseed(vim.uv.hrtime()) -- else a chat from an earlier Neovim sends old prompts
 
 local key = os.getenv("APP_API_KEY")

@@ -1,4 +1,4 @@
--- CodeCompanion 19: tried at f1afd025 in Neovim 0.12.4.
+-- CodeCompanion 19: tested at f1afd025 in Neovim 0.12.4.
 require("codecompanion").setup({
   adapters = {
     acp = {
