@@ -3,67 +3,19 @@ import { environment, tls } from "../support/corporate_network.ts";
 import { Editor } from "../support/editor.ts";
 import { answering } from "../support/faulty_service/answers.ts";
 import { FaultyService } from "../support/faulty_service/service.ts";
-import { Front, type FrontName, isInstalled } from "../support/fronts.ts";
+import { Front, isInstalled } from "../support/fronts.ts";
 import { events, progress } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import { ReferenceService } from "../support/service/service.ts";
+import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
 // Real reverse proxies between the real program and the reference service. Each
 // tested rule was once broken with one of them. Counts are those of the service.
 
-const nginx = { ignore: !isInstalled("nginx") };
-const haproxy = { ignore: !isInstalled("haproxy") };
-
-/** The part of a URL that a front forwards to. */
-function address({ url }: { readonly url: string }): string {
-  return new URL(url).host;
-}
-
-/** Opens sessions and runs prompts in them, one after the other in each. */
-async function runTurns(
-  editor: Editor,
-  { sessions, turns }: { readonly sessions: number; readonly turns: number },
-): Promise<readonly string[]> {
-  await editor.request("initialize");
-  const failures: string[] = [];
-  const runSession = async () => {
-    const { result, error } = await editor.request("session/new");
-    if (error !== undefined) return void failures.push(error.message);
-    const { sessionId } = result;
-    const expected: string[] = [];
-    for (let turn = 0; turn < turns; turn++) {
-      const text = `${sessionId} ${turn}`;
-      const { error } = await editor.prompt(sessionId, text);
-      if (error === undefined) expected.push(`You said: ${text}`);
-      else failures.push(error.message);
-    }
-    const replies = editor.texts(sessionId, "agent_message_chunk");
-    assertEquals(replies, expected);
-    const thoughts = editor.texts(sessionId, "agent_thought_chunk");
-    assertEquals(thoughts.length, 4 * replies.length);
-  };
-  await Promise.all(Array.from({ length: sessions }, runSession));
-  return failures;
-}
-
-/** How often each prompt has reached the service, as a set: it has to be `{1}`. */
-function runsPerPrompt(service: ReferenceService): ReadonlySet<number> {
-  const counts = new Map<string, number>();
-  for (const { operation, body } of service.requests) {
-    if (operation !== "create run") continue;
-    const { prompt } = JSON.parse(body);
-    counts.set(prompt, (counts.get(prompt) ?? 0) + 1);
-  }
-  return new Set(counts.values());
-}
-
 /** What docs/service.md says, and compression for clients that accept it. */
-const LINES: Readonly<Record<FrontName, readonly string[]>> = {
-  nginx: [
-    ...["proxy_buffering off;", "gzip on;", "gzip_proxied any;"],
-    "gzip_types text/event-stream;",
-  ],
-  haproxy: ["compression algo gzip", "compression type text/event-stream"],
+const LINES = {
+  nginx:
+    "proxy_buffering off; gzip on; gzip_proxied any; gzip_types text/event-stream;",
+  haproxy: "compression algo gzip\n  compression type text/event-stream",
 };
 
 for (const name of ["nginx", "haproxy"] as const) {
@@ -74,11 +26,8 @@ for (const name of ["nginx", "haproxy"] as const) {
       await using service = ReferenceService.start();
       const stream = new GatedStream();
       service.misbehave("stream", stream.behaviour);
-      await using front = await Front.start(name, {
-        tls,
-        upstream: address(service),
-        lines: LINES[name],
-      });
+      const options = { tls, upstream: service.url, lines: LINES[name] };
+      await using front = await Front.start(name, options);
       await using editor = new Editor({ env: environment(front.url) });
       const sessionId = await editor.newSession();
 
@@ -96,17 +45,27 @@ for (const name of ["nginx", "haproxy"] as const) {
   });
 }
 
+/** Opens sessions at the same time, and returns their ids. */
+async function openSessions(
+  editor: Editor,
+  count: number,
+): Promise<readonly string[]> {
+  await editor.request("initialize");
+  const open = async () => {
+    const { result } = await editor.request("session/new");
+    return result.sessionId;
+  };
+  return await Promise.all(Array.from({ length: count }, open));
+}
+
 Deno.test({
-  ...nginx,
+  ignore: !isInstalled("nginx"),
   name:
     "nginx that is reloaded at every tenth run loses none of 250 turns, and none runs twice",
   async fn() {
     await using service = ReferenceService.start({ pace: 20 });
-    await using front = await Front.start("nginx", {
-      tls,
-      upstream: address(service),
-      lines: LINES.nginx,
-    });
+    const options = { tls, upstream: service.url, lines: LINES.nginx };
+    await using front = await Front.start("nginx", options);
     await using editor = new Editor({ env: environment(front.url) });
     const reloading = (async () => {
       for (let runs = 10; runs < 250; runs += 10) {
@@ -116,13 +75,21 @@ Deno.test({
     })();
     reloading.catch(() => {}); // The service stops if a turn is lost.
 
-    const failures = await runTurns(editor, { sessions: 10, turns: 25 });
+    const sessions = await openSessions(editor, 10);
+    const prompts: string[] = [];
+    await Promise.all(sessions.map(async (id) => {
+      const texts = Array.from({ length: 25 }, (_, turn) => `${id} ${turn}`);
+      prompts.push(...texts);
+      for (const text of texts) {
+        assertEquals((await editor.prompt(id, text)).error, undefined);
+      }
+      const replies = editor.texts(id, "agent_message_chunk");
+      assertEquals(replies, texts.map((text) => `You said: ${text}`));
+      const thoughts = editor.texts(id, "agent_thought_chunk");
+      assertEquals(thoughts.length, 4 * replies.length);
+    }));
 
-    assertEquals(failures, []);
-    assertEquals(runsPerPrompt(service), new Set([1]));
-    const runs = service.requests
-      .filter(({ operation }) => operation === "create run");
-    assertEquals(runs.length, 250);
+    assertEquals(promptsOf(service).toSorted(), prompts.toSorted());
     await reloading;
   },
 });
@@ -130,7 +97,7 @@ Deno.test({
 const RUNS = 10;
 
 Deno.test({
-  ...nginx,
+  ignore: !isInstalled("nginx"),
   name:
     `${RUNS} runs with event ids survive a restart of the service behind nginx`,
   async fn() {
@@ -148,19 +115,11 @@ Deno.test({
       if (!isDown) return await connection.forward(port);
       if (++refusals === RUNS) allRefused.resolve();
     });
-    await using front = await Front.start("nginx", {
-      tls,
-      upstream: address(relay),
-      lines: ["proxy_buffering off;"],
-    });
+    const lines = "proxy_buffering off;";
+    const options = { tls, upstream: relay.url, lines };
+    await using front = await Front.start("nginx", options);
     await using editor = new Editor({ env: environment(front.url) });
-    await editor.request("initialize");
-    const sessions = await Promise.all(
-      Array.from({ length: RUNS }, async () => {
-        const { result } = await editor.request("session/new");
-        return result.sessionId as string;
-      }),
-    );
+    const sessions = await openSessions(editor, RUNS);
 
     const answers = sessions.map((id) => editor.prompt(id, "hello"));
     await Promise.all(
@@ -184,7 +143,7 @@ Deno.test({
 });
 
 Deno.test({
-  ...haproxy,
+  ignore: !isInstalled("haproxy"),
   name:
     "HAProxy that refuses an HTTP/2 stream after it has forwarded a prompt does not make it run twice",
   async fn() {
@@ -197,11 +156,9 @@ Deno.test({
           : undefined
       ),
     );
-    await using front = await Front.start("haproxy", {
-      tls,
-      upstream: address(server),
-      lines: ["http-reuse always"],
-    });
+    const lines = "http-reuse always";
+    const options = { tls, upstream: server.url, lines };
+    await using front = await Front.start("haproxy", options);
     await using editor = new Editor({ env: environment(front.url) });
     const sessionId = await editor.newSession();
 

@@ -29,25 +29,60 @@ export function isInstalled(command: string): boolean {
   return isThere;
 }
 
+/** The settings of each server, with the names of what a {@linkcode Front} fills in. */
+const CONFIGS = {
+  nginx: `
+daemon off;
+worker_processes 1;
+pid FOLDER/pid;
+error_log FOLDER/error.log;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  client_body_temp_path FOLDER/client;
+  proxy_temp_path FOLDER/proxy;
+  fastcgi_temp_path FOLDER/fastcgi;
+  uwsgi_temp_path FOLDER/uwsgi;
+  scgi_temp_path FOLDER/scgi;
+  server {
+    listen 127.0.0.1:PORT ssl http2;
+    ssl_certificate FOLDER/cert.pem;
+    ssl_certificate_key FOLDER/key.pem;
+    location / {
+      proxy_pass http://UPSTREAM;
+      LINES
+    }
+  }
+}
+`,
+  haproxy: `
+global
+  maxconn 2000
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+frontend clients
+  bind 127.0.0.1:PORT ssl crt FOLDER/both.pem alpn h2,http/1.1
+  default_backend service
+backend service
+  LINES
+  server one UPSTREAM
+`,
+};
+
 /** The command of a front. */
-export type FrontName = "nginx" | "haproxy";
+export type FrontName = keyof typeof CONFIGS;
 
 export interface FrontOptions {
   /** The certificate that the front presents to clients. */
   readonly tls: Leaf;
-  /** The service's address, as `host:port`. */
+  /** The service's base URL. */
   readonly upstream: string;
   /** Further lines for the section that forwards the requests. */
-  readonly lines?: readonly string[];
+  readonly lines: string;
 }
-
-/** Where a server listens, and where its files are. */
-interface Place {
-  readonly folder: string;
-  readonly port: number;
-}
-
-type Config = (options: FrontOptions, place: Place) => string;
 
 /**
  * A real reverse proxy between client and service, with TLS and HTTP/2. Its
@@ -56,43 +91,39 @@ type Config = (options: FrontOptions, place: Place) => string;
 export class Front implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #folder: string;
-  readonly #port: number;
+  /** The base URL for a client. */
+  readonly url: string;
 
-  static async start(name: FrontName, options: FrontOptions): Promise<Front> {
+  static async start(
+    name: FrontName,
+    { tls: { cert, key }, upstream, lines }: FrontOptions,
+  ): Promise<Front> {
     const folder = await Deno.makeTempDir();
     await Deno.chmod(folder, 0o755); // Workers do not run as root.
     const port = freePort();
-    const { cert, key } = options.tls;
-    await Deno.writeTextFile(`${folder}/cert.pem`, cert);
-    await Deno.writeTextFile(`${folder}/key.pem`, key);
-    await Deno.writeTextFile(`${folder}/both.pem`, cert + key);
-    const file = `${folder}/${name}.conf`;
-    const { args, config } = SERVERS[name];
-    await Deno.writeTextFile(file, config(options, { folder, port }));
+    const config = CONFIGS[name].replaceAll("FOLDER", folder)
+      .replace("PORT", `${port}`)
+      .replace("UPSTREAM", new URL(upstream).host)
+      .replace("LINES", lines);
+    const files = { config, "cert.pem": cert, "key.pem": key };
+    for (
+      const [file, text] of Object.entries({ ...files, "both.pem": cert + key })
+    ) await Deno.writeTextFile(`${folder}/${file}`, text);
+    const args = name === "nginx" ? ["-c"] : ["-db", "-f"];
     const child = new Deno.Command(name, {
-      args: [...args, file],
+      args: [...args, `${folder}/config`],
       stdin: "null",
       stdout: "null",
       stderr: "inherit",
     }).spawn();
-    const front = new Front(child, folder, port);
     await listening(child, port);
-    return front;
+    return new Front(child, folder, `https://127.0.0.1:${port}`);
   }
 
-  private constructor(
-    child: Deno.ChildProcess,
-    folder: string,
-    port: number,
-  ) {
+  private constructor(child: Deno.ChildProcess, folder: string, url: string) {
     this.#child = child;
     this.#folder = folder;
-    this.#port = port;
-  }
-
-  /** The base URL for a client. */
-  get url(): string {
-    return `https://127.0.0.1:${this.#port}`;
+    this.url = url;
   }
 
   /** Makes nginx reload its configuration, which replaces its workers. */
@@ -107,11 +138,7 @@ export class Front implements AsyncDisposable {
   }
 }
 
-/**
- * Resolves when something listens at a port of this machine.
- *
- * @param child The process that will. If it ends before, it is an error.
- */
+/** Resolves when a process listens at a port; if it ends before, that is an error. */
 export async function listening(
   child: Deno.ChildProcess,
   port: number,
@@ -144,57 +171,3 @@ export function freePort(): number {
     }
   }
 }
-
-const nginx: Config = (options, { folder, port }) => {
-  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-    .map((name) => `${name}_temp_path ${folder}/${name};`);
-  return `
-daemon off;
-worker_processes 1;
-pid ${folder}/pid;
-error_log ${folder}/error.log;
-events { worker_connections 4096; }
-http {
-  access_log off;
-  ${paths.join("\n  ")}
-  server {
-    listen 127.0.0.1:${port} ssl http2;
-    ssl_certificate ${folder}/cert.pem;
-    ssl_certificate_key ${folder}/key.pem;
-    location / {
-      proxy_pass http://${options.upstream};
-      ${options.lines?.join("\n      ") ?? ""}
-    }
-  }
-}
-`;
-};
-
-const haproxy: Config = (options, { folder, port }) => {
-  return `
-global
-  maxconn 2000
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 60s
-  timeout server 60s
-frontend clients
-  bind 127.0.0.1:${port} ssl crt ${folder}/both.pem alpn h2,http/1.1
-  default_backend service
-backend service
-  ${options.lines?.join("\n  ") ?? ""}
-  server one ${options.upstream}
-`;
-};
-
-/** The command line and the settings of each server. */
-const SERVERS: Readonly<
-  Record<
-    FrontName,
-    { readonly args: readonly string[]; readonly config: Config }
-  >
-> = {
-  nginx: { args: ["-c"], config: nginx },
-  haproxy: { args: ["-db", "-f"], config: haproxy },
-};
