@@ -32,29 +32,25 @@ interface Fault {
   readonly isRefused?: boolean;
 }
 
-interface Outcome extends ClientOutput {
-  /** How many prompts the service took, whole or in part. */
-  readonly prompts: number;
-}
+/** How the program reaches the service. */
+type Way = "http/1.1" | "h2" | "http/1.1 without TLS" | `${string} in a tunnel`;
 
-interface RunOptions {
-  readonly protocol: "h2" | "http/1.1";
-  readonly isTunnelled?: boolean;
-  /** Whether the service has no TLS. */
-  readonly isPlain?: boolean | undefined;
-  /** A prompt that takes several frames and TCP segments is the default. */
-  readonly prompt?: string;
+interface Prompts {
   /** The faults that the first prompts meet, one each, in the order of their arrival. */
-  readonly faults?: readonly Fault[];
-  /** How many prompts the user sends. The default is 1. */
+  readonly faults: readonly Fault[];
+  /** How many prompts the user sends. By default each meets one fault. */
   readonly count?: number;
+  /** The default takes several frames and TCP segments. */
+  readonly prompt?: string;
 }
 
-/** Runs prompts, each on a connection of its own, against a service with faults. */
+/** Runs prompts, each on a connection of its own; tells how many the service took. */
 async function runPrompts(
-  { protocol, isTunnelled, isPlain, prompt = PROMPT, ...run }: RunOptions,
-): Promise<Outcome> {
-  const { faults = [], count = 1 } = run;
+  way: Way,
+  { faults, count = faults.length, prompt = PROMPT }: Prompts,
+): Promise<ClientOutput & { readonly prompts: number }> {
+  const protocol = way.startsWith("h2") ? "h2" : "http/1.1";
+  const isPlain = way.endsWith("without TLS");
   const left = [...faults];
   let prompts = 0;
   await using service = await FaultyService.start(async (connection) => {
@@ -77,28 +73,25 @@ async function runPrompts(
   }, isPlain ? {} : { tls, protocol });
   const { port } = service;
   await using proxy = await FaultyService.start(tunnels(() => port));
-  const env = isTunnelled
+  const env = way.endsWith("in a tunnel")
     ? environment(`https://${NAME}:${port}`, { HTTPS_PROXY: proxy.url })
-    : environment(service.url, {});
+    : environment(service.url);
   const stdin = `${prompt}\n`.repeat(count);
   const output = await runClient({ args: ["-q"], env, stdin });
   return { ...output, prompts };
 }
 
-const UNKNOWN = "The run may have started, so the prompt was not retried.";
-
 /** Asserts that each prompt that meets one of the faults reaches the service once. */
-async function runOnce(
-  options: RunOptions & { readonly faults: readonly Fault[] },
-): Promise<void> {
-  const count = options.faults.length;
-  const outcome = await runPrompts({ ...options, count });
-
-  assertEquals(outcome.prompts, count);
-  assertEquals([outcome.code, outcome.stdout], [5, ""]);
-  const lines = outcome.stderr.trimEnd().split("\n");
-  const told = lines.map((line) => line.includes(UNKNOWN));
-  assertEquals(told, Array(count).fill(true), outcome.stderr);
+async function runOnce(way: Way, faults: readonly Fault[]): Promise<void> {
+  const { code, stdout, stderr, prompts } = await runPrompts(way, { faults });
+  const unknown = "The run may have started, so the prompt was not retried.";
+  const told = stderr.trimEnd().split("\n")
+    .filter((line) => line.includes(unknown));
+  assertEquals(
+    [code, stdout, prompts, told.length],
+    [5, "", faults.length, faults.length],
+    stderr,
+  );
 }
 
 const ENDS = (["after the head", "in the middle", "after the body"] as const)
@@ -107,12 +100,14 @@ const ENDS = (["after the head", "in the middle", "after the body"] as const)
     { place, end: "reset" },
   ]);
 
-for (const protocol of ["http/1.1", "h2"] as const) {
-  for (const isTunnelled of [false, true]) {
-    const way = isTunnelled ? "through a proxy's tunnel" : "directly";
-    Deno.test(`${protocol}, ${way}: a prompt whose connection is closed or reset after its head, in the middle or after its body runs once`, () =>
-      runOnce({ protocol, isTunnelled, faults: ENDS }));
-  }
+for (
+  const way of [
+    ...["http/1.1", "http/1.1 in a tunnel"] as const,
+    ...["h2", "h2 in a tunnel"] as const,
+  ]
+) {
+  Deno.test(`${way}: a prompt whose connection is closed or reset after its head, in the middle or after its body runs once`, () =>
+    runOnce(way, ENDS));
 }
 
 const [NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM] = [0, 2, 7] as const;
@@ -132,32 +127,32 @@ const UNCLEAR: Readonly<Record<string, Fault>> = {
 };
 
 Deno.test(`HTTP/2: a prompt that is answered with ${Object.keys(UNCLEAR).join(", ")} runs once`, () =>
-  runOnce({ protocol: "h2", faults: Object.values(UNCLEAR) }));
+  runOnce("h2", Object.values(UNCLEAR)));
 
 /** Texts by which the libraries of Deno say that nothing was sent, or not taken. */
-const LIBRARY_TEXTS = [
-  "client error (Connect): connection refused",
-  "error sending request for url (https://a.test/): client error (Connect): tcp connect error: Connection refused (os error 111)",
-  "tcp connect error: No route to host (os error 113)",
-  'tcp connect error: Connection refused (os error 111)") (os error 111)',
-  "dns error: failed to lookup address information: Name or service not known",
-  "invalid peer certificate: UnknownIssuer",
-  "received fatal alert: ProtocolVersion",
-  "tls handshake eof",
-  "Too many open files (os error 24)",
-  "Requires net access to a.test",
-  "Fetch failed: Requests to port 1 are blocked",
-  "connection closed",
-  "connection error received: not a result of an error",
-];
+const LIBRARY_TEXTS = `
+client error (Connect): connection refused
+error sending request for url (https://a.test/): client error (Connect): tcp connect error: Connection refused (os error 111)
+tcp connect error: No route to host (os error 113)
+tcp connect error: Connection refused (os error 111)") (os error 111)
+dns error: failed to lookup address information: Name or service not known
+invalid peer certificate: UnknownIssuer
+received fatal alert: ProtocolVersion
+tls handshake eof
+Too many open files (os error 24)
+Requires net access to a.test
+Fetch failed: Requests to port 1 are blocked
+connection closed
+connection error received: not a result of an error
+`;
 
 Deno.test("HTTP/2: what a service that took a prompt writes into a GOAWAY decides nothing: the prompt runs once", () =>
-  runOnce({
-    protocol: "h2",
-    faults: LIBRARY_TEXTS.map((text) => ({
-      frames: () => goAway(0, INTERNAL_ERROR, text),
-    })),
-  }));
+  runOnce(
+    "h2",
+    LIBRARY_TEXTS.trim().split("\n").map((text) => (
+      { frames: () => goAway(0, INTERNAL_ERROR, text) }
+    )),
+  ));
 
 const NOT_TAKEN: Fault = {
   frames: () => goAway(0, NO_ERROR),
@@ -170,23 +165,24 @@ Deno.test("HTTP/2: a prompt that one, two or three connections did not take (GOA
     frames: () => goAway(0, NO_ERROR, 'max_age "now")'),
     isRefused: true,
   };
-  const outcome = await runPrompts({
-    protocol: "h2",
+  const { code, stdout, prompts } = await runPrompts("h2", {
     faults: [no, yes, no, withDebugData, yes, no, no, no, yes],
     count: 3,
   });
 
-  const { code, stdout, prompts } = outcome;
   assertEquals([code, stdout, prompts], [0, "Reply to run-1\n".repeat(3), 3]);
 });
 
 Deno.test("HTTP/2: a prompt that no connection took is an error that says so", async () => {
   const faults = Array(4).fill(NOT_TAKEN);
-  const outcome = await runPrompts({ protocol: "h2", faults });
+  const { code, stderr, prompts } = await runPrompts("h2", {
+    faults,
+    count: 1,
+  });
 
-  assertEquals([outcome.code, outcome.prompts], [3, 0]);
+  assertEquals([code, prompts], [3, 0]);
   assertMatch(
-    outcome.stderr,
+    stderr,
     /^agent-gateway: error: https:\S+ closed the connection before accepting the request; it may be restarting\. The prompt did not run\. Try again later\.\n$/,
   );
 });
@@ -197,23 +193,17 @@ const STATUSES = [
   ...[415, 416, 417, 418, 421, 422, 423, 424, 426, 428, 431, 451],
 ];
 
-for (
-  const [protocol, isPlain] of [["http/1.1", true], ["http/1.1"], [
-    "h2",
-  ]] as const
-) {
-  const scheme = isPlain ? "http" : "https";
-  Deno.test(`${scheme}, ${protocol}: an answer of 4xx that comes before a large prompt is sent, and then the end, is told`, async () => {
-    const outcome = await runPrompts({
-      ...{ protocol, isPlain, prompt: "x".repeat(3_000_000) },
+for (const way of ["http/1.1 without TLS", "http/1.1", "h2"] as const) {
+  Deno.test(`${way}: an answer of 4xx that comes before a large prompt is sent, and then the end, is told`, async () => {
+    const { code, stderr } = await runPrompts(way, {
+      prompt: "x".repeat(3_000_000),
       faults: STATUSES.map((status) => (
         { status, place: "in the middle", end: "destroy", isRefused: true }
       )),
-      count: STATUSES.length,
     });
 
-    const told = outcome.stderr.matchAll(/(?<= answered | \()4\d\d/g);
-    assertEquals(Array.from(told, Number), STATUSES, outcome.stderr);
-    assertEquals(outcome.code, 1);
+    const told = stderr.matchAll(/(?<= answered | \()4\d\d/g);
+    assertEquals(Array.from(told, Number), STATUSES, stderr);
+    assertEquals(code, 1);
   });
 }
