@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { globSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
+import { PROMISES } from "../../tools/promises.ts";
+import { MUTANTS } from "../simulation/mutants.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -163,4 +165,31 @@ Deno.test("lib/ has no import cycle", () => {
   for (const file of imports.keys()) {
     assert(!reach(file, new Set()).has(file), `${file} imports itself`);
   }
+});
+
+Deno.test("each promise of SECURITY.md has a number of its own, and tests that are there", async () => {
+  const promises = Object.values(PROMISES).flat();
+  assert(promises.length > 40);
+  assertEquals(
+    promises.length,
+    new Set(promises.map(({ number }) => number)).size,
+  );
+  for (const { number, tests } of promises) {
+    assert(tests.length > 0, `promise ${number} has no test`);
+    for (const { file, name } of tests) {
+      const source = (await Deno.readTextFile(`${ROOT}/${file}`))
+        .replaceAll(/\$\{[^}]*\}/g, "...");
+      const isThere = ['"', "`", "'"].some((quote) =>
+        source.includes(quote + name + quote)
+      );
+      assert(isThere, `promise ${number}: ${file} has no test "${name}"`);
+    }
+  }
+});
+
+Deno.test("each mutant of the simulation changes one place of the program", () => {
+  const stale = MUTANTS.filter(({ file, from }) =>
+    SOURCES.get(file)?.split(from).length !== 2
+  );
+  assertEquals(stale.map(({ what }) => what), []);
 });

@@ -15,23 +15,35 @@ import {
   type StreamEnd,
   UNREACHABLE,
 } from "./plans.ts";
+import type { HttpClient } from "./relayed.ts";
 import type { Run } from "./service.ts";
 import type { World } from "./world.ts";
+
+/** What the program gives to `fetch`. */
+export type Request = RequestInit & { readonly client: HttpClient };
 
 /** How a request ends; `dropped`: by the program. */
 export type Ending = "whole" | "broken" | "dropped";
 
-/** One request, and what became of it. */
+/** The service's end of what carries an answer through the program's relay. */
+export interface Carrier {
+  /** Lets `fetch` do something, not before a time. */
+  send(arrival: number, act: () => void): void;
+  /** The answer is whole. */
+  finish(): void;
+  reset(): void;
+}
+
+/** One request: what became of it, and what the service and the network can do with it. */
 export class Exchange {
   readonly operation: Operation;
   readonly askedAt: number;
   readonly url: string;
   readonly headers: Headers;
   readonly prompt: string | undefined;
-  /** Whether its bytes left the process. */
-  wasSent = false;
+  readonly response: Promise<Response>;
   /** Whether it goes through the program's relay. */
-  isRelayed = false;
+  readonly isRelayed: boolean;
   /** Whether the relay has let it in. */
   hasPort = false;
   /** Whether the service has answered the ClientHello of its connection. */
@@ -60,34 +72,6 @@ export class Exchange {
   completeAt: number | undefined;
   ending: Ending | undefined;
   endedAt = Infinity;
-
-  constructor(
-    { operation, askedAt, url, headers, prompt }: Pick<
-      Exchange,
-      "operation" | "askedAt" | "url" | "headers" | "prompt"
-    >,
-  ) {
-    this.operation = operation;
-    this.askedAt = askedAt;
-    this.url = url;
-    this.headers = headers;
-    this.prompt = prompt;
-  }
-}
-
-/** The service's end of what carries an answer through the program's relay. */
-export interface Carrier {
-  /** Lets `fetch` do something, not before a time. */
-  send(arrival: number, act: () => void): void;
-  /** The answer is whole. */
-  finish(): void;
-  reset(): void;
-}
-
-/** One request on its way: what the service and the network can do with it. */
-export class Connection {
-  readonly exchange: Exchange;
-  readonly response: Promise<Response>;
   /** How many events it has sent, and the most that it will send. */
   sent = 0;
   limit = Infinity;
@@ -104,15 +88,23 @@ export class Connection {
 
   constructor(
     world: World,
-    exchange: Exchange,
-    { signal, heldUntil }: {
-      readonly signal: AbortSignal | null | undefined;
-      readonly heldUntil: () => number;
-    },
+    url: string,
+    { headers, body, signal, client }: Request,
+    heldUntil: () => number,
   ) {
     this.#world = world;
-    this.exchange = exchange;
     this.#heldUntil = heldUntil;
+    this.operation = url.endsWith("/threads")
+      ? "create thread"
+      : url.endsWith("/runs")
+      ? "create run"
+      : "stream run";
+    this.askedAt = world.now;
+    this.url = url;
+    this.headers = new Headers(headers);
+    const text = world.texts.get(body as Blob);
+    this.prompt = text === undefined ? undefined : JSON.parse(text).prompt;
+    this.isRelayed = client.proxy !== undefined;
     this.response = this.#answered.promise;
     const drop = () => {
       if (!this.#end("dropped")) return;
@@ -123,8 +115,13 @@ export class Connection {
     if (signal?.aborted) drop();
   }
 
+  /** When something came last on it, or it was asked for. */
+  get lastSign(): number {
+    return this.lastByteAt ?? this.openedAt ?? this.askedAt;
+  }
+
   get isOver(): boolean {
-    return this.exchange.ending !== undefined;
+    return this.ending !== undefined;
   }
 
   /** Lets headers arrive, and the body if it is known. */
@@ -137,9 +134,8 @@ export class Connection {
     } = {},
   ): void {
     this.#arrive(ms, () => {
-      const { exchange } = this;
-      exchange.status = status;
-      exchange.openedAt = this.#world.now;
+      this.status = status;
+      this.openedAt = this.#world.now;
       const hasBody = status !== 204;
       const stream = new ReadableStream({
         type: "bytes",
@@ -161,14 +157,14 @@ export class Connection {
   }
 
   failNow(kind: "Connect" | "SendRequest", text: string): void {
-    this.exchange.failure = text;
+    this.failure = text;
     this.#end("broken");
     this.#answered.reject(this.#rejection(kind, text));
   }
 
   /** An error of `fetch`, in the words of Deno 2.9.6. */
   #rejection(kind: "Connect" | "SendRequest", text: string): TypeError {
-    const { url } = this.exchange;
+    const { url } = this;
     const about = kind === "Connect"
       ? `error sending request for url (${url})`
       : `error sending request from 127.0.0.1:1 for ${url} (127.0.0.1:8000)`;
@@ -210,10 +206,9 @@ export class Connection {
 
   /** Breaks it at once. */
   lose(): void {
-    const { exchange } = this;
     if (this.isOver) return;
-    const hasHeaders = exchange.openedAt !== undefined;
-    exchange.failure = hasHeaders ? BROKEN_BODY : RESET;
+    const hasHeaders = this.openedAt !== undefined;
+    this.failure = hasHeaders ? BROKEN_BODY : RESET;
     this.#end("broken");
     if (hasHeaders) this.#body?.error(new TypeError(BROKEN_BODY));
     else this.#answered.reject(this.#rejection("SendRequest", RESET));
@@ -228,7 +223,7 @@ export class Connection {
 
   #sendBytes(bytes: Uint8Array): number {
     const arrival = this.#arrive(0, () => {
-      this.exchange.lastByteAt = arrival;
+      this.lastByteAt = arrival;
       if (bytes.length > 0) this.#body?.enqueue(new Uint8Array(bytes));
     });
     return arrival;
@@ -255,15 +250,14 @@ export class Connection {
   }
 
   #end(how: Ending): boolean {
-    const { exchange } = this;
-    if (exchange.ending !== undefined) return false;
-    exchange.ending = how;
-    exchange.endedAt = this.#world.now;
+    if (this.isOver) return false;
+    this.ending = how;
+    this.endedAt = this.#world.now;
     this.onEnded(how);
-    const { operation, status } = exchange;
+    const { operation, status } = this;
     const isUsual = operation !== "stream run" && how === "whole" &&
       status === 200;
-    const reason = how === "broken" ? ` (${exchange.failure})` : "";
+    const reason = how === "broken" ? ` (${this.failure})` : "";
     if (!isUsual) {
       this.#world.tell(`  ${operation}: ${status ?? ""} ${how}${reason}`);
     }

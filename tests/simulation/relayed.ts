@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { Carrier, Connection, Exchange } from "./network.ts";
+import type { Carrier, Exchange } from "./network.ts";
 import {
   AMBIGUOUS,
   type HttpsPlan,
@@ -64,7 +64,7 @@ class Link {
   readonly socket: Socket;
   /** The request that it was made for. */
   readonly exchange: Exchange;
-  carried: Connection | undefined;
+  carried: Exchange | undefined;
   /** Whether it is back in the pool. */
   isIdle = false;
 
@@ -149,40 +149,38 @@ export class Machine {
    * @param onRequest Called when the service has got it.
    */
   async send(
-    connection: Connection,
+    exchange: Exchange,
     client: HttpClient,
     onRequest: () => void,
   ): Promise<void> {
-    const { exchange } = connection;
-    if (connection.isOver) return;
+    if (exchange.isOver) return;
     try {
-      const link = await this.#linkOf(client, connection);
+      const link = await this.#linkOf(client, exchange);
       link.isIdle = false;
-      link.carried = connection;
-      exchange.wasHeard = exchange.wasSent = true;
-      connection.onEnded = (how) => {
+      link.carried = exchange;
+      exchange.wasHeard = true;
+      exchange.onEnded = (how) => {
         if (how !== "whole") return link.close();
         // It is back in the pool after a turn of the event loop.
         this.#world.after(0, "turn", () => void (link.isIdle = true));
       };
       link.socket.send(this.#record((service) => {
-        connection.carrier = this.#carrier(service);
+        exchange.carrier = this.#carrier(service);
         const visit = this.#visitsBySocket.get(service);
         if (visit !== undefined) visit.isUsed = true;
         onRequest();
       }));
     } catch (error) {
-      if (connection.isOver) return;
+      if (exchange.isOver) return;
       const text = exchange.hasPort
         ? this.#whyNotHeard(exchange)
         : String(error instanceof Error ? error.message : error);
-      connection.failNow("Connect", text);
+      exchange.failNow("Connect", text);
     }
   }
 
   /** The connection of a client, or another one: a relay lets in one alone. */
-  async #linkOf(client: HttpClient, connection: Connection): Promise<Link> {
-    const { exchange } = connection;
+  async #linkOf(client: HttpClient, exchange: Exchange): Promise<Link> {
     const { link: used, proxy } = client;
     const isUsable = used !== undefined && !used.socket.isClosed;
     if (isUsable && used.isIdle) {
@@ -190,7 +188,7 @@ export class Machine {
       return used;
     }
     const [socket, other] = this.#pair();
-    connection.onEnded = () => socket.isClosed || socket.close();
+    exchange.onEnded = () => socket.isClosed || socket.close();
     const listener = this.#listenerAt(Number(new URL(proxy?.url ?? "").port));
     if (listener === undefined) {
       exchange.wasNeedless = isUsable;
@@ -318,7 +316,7 @@ export class Machine {
     return promise;
   }
 
-  /** Makes a connection. Returns the program's end. */
+  /** Makes a exchange. Returns the program's end. */
   #open(visit: Visit, fault: LineFault): Socket {
     const world = this.#world;
     const line: Line = {

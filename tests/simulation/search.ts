@@ -44,9 +44,9 @@ import { Service } from "./service.ts";
 import {
   anyEditor,
   anyScript,
+  Editor,
   type EditorPlan,
-  runEditor,
-  runScript,
+  Script,
   type ScriptPlan,
 } from "./users.ts";
 import { World } from "./world.ts";
@@ -89,8 +89,9 @@ export async function play(
   await using world = new World(chance);
   const service = new Service(world, plan, https);
   const user = users.kind === "script"
-    ? await runScript(world, users, service.baseUrl)
-    : await runEditor(world, users, service.baseUrl);
+    ? new Script(world, users)
+    : new Editor(world, users);
+  await user.run(service.baseUrl);
   const broken = brokenIn({ plan, world, service, user });
   return { lines: world.story, broken, faults: service.faults };
 }

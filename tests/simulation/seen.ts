@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EditorResult, Message, ScriptResult, Sent } from "./users.ts";
+import type { Editor, Message, Script, Sent } from "./users.ts";
 
 /** What a user has seen of one prompt. */
 export interface Seen {
@@ -22,48 +22,45 @@ export interface Seen {
   readonly fate: string | undefined;
 }
 
-export function promptsOf(user: ScriptResult | EditorResult): readonly Seen[] {
-  return user.kind === "editor" ? promptsOfEditor(user) : promptsOfScript(user);
+export function seenBy(user: Script | Editor, now: number): readonly Seen[] {
+  return user.kind === "editor"
+    ? seenByEditor(user, now)
+    : seenByScript(user, now);
 }
 
 /** What an editor has seen of its prompts, except those that the bridge rejected. */
-function promptsOfEditor(user: EditorResult): Seen[] {
-  const prompts = user.sent.filter(({ id, method }) => {
-    const code = user.received.find((answer) => answer.id === id)?.error?.code;
-    return method === "session/prompt" && !OWN_ERRORS.includes(code);
-  });
+function seenByEditor(user: Editor, now: number): Seen[] {
+  const prompts = user.sent.filter((sent) =>
+    sent.method === "session/prompt" && !isRejected(sent)
+  );
   const updates = updatesOf(user, prompts);
-  return prompts.map(({ prompt = "", id, at }) => {
-    const answer = user.received.find((message) => message.id === id);
-    const endedAt = answer?.at ?? user.endedAt;
+  return prompts.map(({ prompt = "", id, at, answer }) => {
     const text = (kind: string) =>
       (updates.get(id) ?? [])
         .filter(({ sessionUpdate }) => sessionUpdate === kind)
         .map(({ content }) => String(content.text));
-    const nodes = text("agent_thought_chunk").map(nodeIn);
-    const replies = text("agent_message_chunk");
     const message = String(answer?.error?.message ?? "");
-    const fate = fateIn(message);
-    const end = endOf(user, id, answer);
     return {
       prompt,
       begunAt: at,
-      endedAt,
+      endedAt: answer?.at ?? now,
       cancelledAt: user.cancelled.get(id),
-      nodes,
-      replies,
-      end,
+      nodes: text("agent_thought_chunk").map(nodeIn),
+      replies: text("agent_message_chunk"),
+      end: endOf(user, id, answer),
       message,
-      fate,
+      fate: fateIn(message),
     };
   });
 }
 
-/** The errors of the bridge itself: invalid request, unknown session, bad params. */
-export const OWN_ERRORS: readonly unknown[] = [-32600, -32002, -32602];
+/** Whether the bridge itself rejects it: invalid request, unknown session, bad params. */
+export function isRejected({ answer }: Sent): boolean {
+  return [-32600, -32002, -32602].includes(answer?.error?.code);
+}
 
 function endOf(
-  { cancelled }: EditorResult,
+  { cancelled }: Editor,
   id: number,
   answer: Message | undefined,
 ): Seen["end"] {
@@ -79,7 +76,7 @@ function endOf(
  * the `messageId` of the first time.
  */
 function updatesOf(
-  { received }: EditorResult,
+  { received }: Editor,
   prompts: readonly Sent[],
 ): ReadonlyMap<number, Message["params"][]> {
   const known = new Set<unknown>();
@@ -102,19 +99,18 @@ function updatesOf(
   return updates;
 }
 
-function promptsOfScript(user: ScriptResult): Seen[] {
-  const events = user.plan.json ? jsonEvents(user) : plainEvents(user);
+function seenByScript(user: Script, now: number): Seen[] {
+  let rest = user.plan.json ? jsonEvents(user) : plainEvents(user);
   let begunAt = 0;
-  let rest = events;
   const all: Seen[] = [];
   for (const prompt of user.prompts) {
     const last = rest.findIndex(({ type }) =>
-      ["reply", "error"].includes(type)
+      type === "reply" || type === "error"
     );
+    const end = rest[last];
     const own = last < 0 ? rest : rest.slice(0, last + 1);
-    const end = last < 0 ? undefined : rest[last];
-    rest = last < 0 ? [] : rest.slice(last + 1);
-    const endedAt = end?.at ?? user.endedAt;
+    rest = rest.slice(own.length);
+    const endedAt = end?.at ?? now;
     const text = (type: string) =>
       own.filter((event) => event.type === type).map(({ text }) => text);
     all.push({
@@ -124,19 +120,14 @@ function promptsOfScript(user: ScriptResult): Seen[] {
       cancelledAt: undefined,
       nodes: text("progress").map(nodeIn),
       replies: text("reply"),
-      end: endOfScript(end),
+      end: end && (end.type === "reply" ? "reply" : "failed"),
       message: text("error").join(),
       fate: end?.fate,
     });
     begunAt = endedAt;
-    if (end === undefined || end.type !== "reply" && !user.plan.isPiped) break;
+    if (end === undefined || end.type === "error" && !user.plan.isPiped) break;
   }
   return all;
-}
-
-function endOfScript(end: ScriptEvent | undefined): Seen["end"] {
-  if (end === undefined) return undefined;
-  return end.type === "reply" ? "reply" : "failed";
 }
 
 export interface ScriptEvent {
@@ -147,7 +138,7 @@ export interface ScriptEvent {
   readonly status: number | undefined;
 }
 
-export function jsonEvents({ lines }: ScriptResult): ScriptEvent[] {
+export function jsonEvents({ lines }: Script): ScriptEvent[] {
   return lines.filter(({ isError }) => !isError).map(({ at, text: line }) => {
     const { type, node, message, text, fate, status } = JSON.parse(line);
     return { at, type, text: node ?? message ?? text, fate, status };
@@ -156,7 +147,7 @@ export function jsonEvents({ lines }: ScriptResult): ScriptEvent[] {
 
 const ERROR = /^agent-gateway: error: (?:Prompt \d+(?: on thread \S+)?: )?(.*)/;
 
-function plainEvents({ lines }: ScriptResult): ScriptEvent[] {
+function plainEvents({ lines }: Script): ScriptEvent[] {
   return lines.map(({ at, text, isError }) => {
     const usual = { at, text, fate: undefined, status: undefined };
     if (!isError) return { ...usual, type: "reply" };

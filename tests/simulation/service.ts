@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Connection, Exchange } from "./network.ts";
+import { Exchange, type Request } from "./network.ts";
 import {
   API_KEY,
   type Fault,
@@ -13,7 +13,6 @@ import {
   type LineFault,
   NO_ROUTE,
   NOT_TAKEN,
-  type Operation,
   REFUSED,
   type RunPlan,
   type ServicePlan,
@@ -22,9 +21,6 @@ import {
 } from "./plans.ts";
 import { HttpClient, Machine, type RelayProxy } from "./relayed.ts";
 import type { World } from "./world.ts";
-
-/** What the program gives to `fetch`. */
-type Request = RequestInit & { readonly client: HttpClient };
 
 /** A run, as the service knows it. */
 export class Run {
@@ -46,14 +42,9 @@ export class Run {
   /** When the end of the reply came, or waited, at the program's socket. */
   completeAt: number | undefined;
 
-  constructor(
-    { id, threadId, prompt, plan }: Pick<
-      Run,
-      "id" | "threadId" | "prompt" | "plan"
-    >,
-  ) {
+  constructor(id: string, { url, prompt = "" }: Exchange, plan: RunPlan) {
     this.id = id;
-    this.threadId = threadId;
+    this.threadId = threadOf(url);
     this.prompt = prompt;
     this.plan = plan;
     this.reply = `Reply of ${id} to ${prompt}.` +
@@ -61,11 +52,14 @@ export class Run {
   }
 }
 
+function threadOf(url: string): string {
+  return url.split("/")[4] ?? "";
+}
+
 interface RunEvent {
   readonly position: number;
   readonly kind: Step["what"] | "complete" | "failed";
   readonly id: string;
-  readonly data: string;
 }
 
 export class Service {
@@ -82,12 +76,7 @@ export class Service {
   readonly #world: World;
   readonly #plan: ServicePlan;
   readonly #threads = new Set<string>();
-  readonly #connections = new Set<Connection>();
-  readonly #counts: Record<Operation, number> = {
-    "create thread": 0,
-    "create run": 0,
-    "stream run": 0,
-  };
+  readonly #open = new Set<Exchange>();
   #threadCount = 0;
   #downUntil = 0;
   #unreachableUntil = 0;
@@ -126,8 +115,8 @@ export class Service {
       case "sleep":
         this.#world.tell("the machine sleeps: its connections vanish");
         this.#unreachableUntil = now + ms + 5_000;
-        for (const connection of this.#connections) {
-          connection.isVanished = true;
+        for (const exchange of this.#open) {
+          exchange.isVanished = true;
         }
         this.machine?.interrupt("vanished");
         return this.#world.stop(ms);
@@ -136,8 +125,8 @@ export class Service {
         this.#world.tell(`the service is down for ${seconds} (${kind})`);
         if (kind === "amnesia") this.#forget();
         this.#downUntil = now + ms;
-        for (const connection of this.#connections) connection.reset();
-        this.#connections.clear();
+        for (const exchange of this.#open) exchange.reset();
+        this.#open.clear();
         this.machine?.interrupt("reset");
         return;
       case "outage":
@@ -156,39 +145,24 @@ export class Service {
 
   #fetch(url: string, init: Request): Promise<Response> {
     const world = this.#world;
-    const operation: Operation = url.endsWith("/threads")
-      ? "create thread"
-      : url.endsWith("/runs")
-      ? "create run"
-      : "stream run";
-    const text = world.texts.get(init.body as Blob);
-    const exchange = new Exchange({
-      operation,
-      askedAt: world.now,
-      url,
-      headers: new Headers(init.headers),
-      prompt: text === undefined ? undefined : JSON.parse(text).prompt,
-    });
-    this.asked.push(exchange);
-    const connection = new Connection(world, exchange, {
-      signal: init.signal,
-      heldUntil: () => this.#heldUntil,
-    });
-    const count = this.#counts[operation]++;
-    const fault = this.#plan.faults[operation][count] ?? { kind: "good" };
-    const cursor = exchange.headers.get("last-event-id");
+    const exchange = new Exchange(world, url, init, () => this.#heldUntil);
+    const { operation, prompt, headers } = exchange;
+    const before = this.asked.filter((one) => one.operation === operation);
+    const planned = this.#plan.faults[operation][before.length];
+    const fault: Fault = planned ?? { kind: "good" };
+    const cursor = headers.get("last-event-id");
     const after = cursor === null ? undefined : `after ${cursor}`;
-    const request = [operation, exchange.prompt ?? after].filter(Boolean);
+    const request = [operation, prompt ?? after].filter(Boolean);
     world.tell(`${request.join(" ")}: ${JSON.stringify(fault)}`);
+    this.asked.push(exchange);
     this.faults.push(fault.kind);
-    exchange.isRelayed = init.client.proxy !== undefined;
     if (exchange.isRelayed) {
-      this.machine?.send(connection, init.client, () => {
-        this.#connections.add(connection);
-        this.#meet(connection, fault);
+      this.machine?.send(exchange, init.client, () => {
+        this.#open.add(exchange);
+        this.#meet(exchange, fault);
       });
-    } else this.#connect(connection, fault);
-    return connection.response;
+    } else this.#connect(exchange, fault);
+    return exchange.response;
   }
 
   /** The requests to the service: those that left this machine, as far as it let them. */
@@ -205,61 +179,59 @@ export class Service {
     return { kind: "unreachable", text: REFUSED, ms: 10 };
   }
 
-  #connect(connection: Connection, fault: Fault): void {
+  #connect(exchange: Exchange, fault: Fault): void {
     const world = this.#world;
     const why = this.#whyUnreachable() ?? fault;
     if (why.kind === "unreachable") {
-      return connection.fail(why.ms, "Connect", why.text);
+      return exchange.fail(why.ms, "Connect", why.text);
     }
     world.after(10 + world.below(20), "outside", () => {
       // Whoever is dropped before the connection is made sends nothing.
-      if (connection.isOver) return;
-      connection.exchange.wasSent = true;
-      this.#connections.add(connection);
-      this.#meet(connection, fault);
+      if (exchange.isOver) return;
+      this.#open.add(exchange);
+      this.#meet(exchange, fault);
     });
   }
 
   /** Does with a request that has come what the plan says. */
-  #meet(connection: Connection, fault: Fault): void {
-    const { exchange } = connection;
+  #meet(exchange: Exchange, fault: Fault): void {
     switch (fault.kind) {
       case "answer":
         if (fault.isTaken && isTakenWith(fault.status)) this.#take(exchange);
-        return this.#refuse(connection, fault);
+        return this.#refuse(exchange, fault);
       case "broken":
         if (fault.isTaken && !NOT_TAKEN.includes(fault.text)) {
           this.#take(exchange);
         }
-        return this.#after(connection, fault.ms, () => {
-          connection.fail(0, "SendRequest", fault.text);
+        return this.#after(exchange, fault.ms, () => {
+          exchange.fail(0, "SendRequest", fault.text);
         });
       case "silent":
         if (fault.isTaken) this.#take(exchange);
         return;
       case "unusable":
         this.#take(exchange);
-        return connection.answer(5, 200, { body: fault.body });
+        return exchange.answer(5, 200, { body: fault.body });
       case "ends":
-        connection.limit = fault.events;
-        connection.how = fault.how;
-        return this.#accept(connection, 5);
+        exchange.limit = fault.events;
+        exchange.how = fault.how;
+        return this.#accept(exchange, 5);
       case "late":
-        return this.#accept(connection, fault.ms);
+        return this.#accept(exchange, fault.ms);
       case "good":
-        return this.#accept(connection, 5);
+        return this.#accept(exchange, 5);
       case "unreachable": // It is about connections, and this one was made.
-        return this.#accept(connection, 5);
+        return this.#accept(exchange, 5);
       default:
         fault satisfies never;
     }
   }
 
   #refuse(
-    connection: Connection,
+    exchange: Exchange,
     { status, retryAfter, body }: Extract<Fault, { kind: "answer" }>,
   ): void {
-    connection.exchange.retryAfter = retryAfter;
+    exchange.retryAfter = retryAfter;
     const headers = {
       "content-type": body === "page" ? "text/html" : "application/json",
       ...retryAfter !== undefined && { "retry-after": String(retryAfter) },
@@ -270,31 +242,30 @@ export class Service {
       key: JSON.stringify({ error: `the key ${API_KEY} is not known` }),
       stalled: undefined,
     };
-    connection.answer(5, status, { headers, body: bodies[body] });
+    exchange.answer(5, status, { headers, body: bodies[body] });
   }
 
   /** Answers a request as a service should. */
-  #accept(connection: Connection, ms: number): void {
-    const body = this.#take(connection.exchange);
-    this.#after(connection, ms, () => {
-      if (body === undefined) return this.#stream(connection);
+  #accept(exchange: Exchange, ms: number): void {
+    const body = this.#take(exchange);
+    this.#after(exchange, ms, () => {
+      if (body === undefined) return this.#stream(exchange);
       const headers = { "content-type": "application/json" };
       const status = "error" in body ? 404 : 200;
       const text = JSON.stringify(body);
-      connection.answer(0, status, { headers, body: text });
+      exchange.answer(0, status, { headers, body: text });
     });
   }
 
   /** Does something later, unless the connection breaks until then. */
-  #after(connection: Connection, ms: number, act: () => void): void {
+  #after(exchange: Exchange, ms: number, act: () => void): void {
     this.#world.after(ms, "outside", () => {
-      if (!connection.isOver && !connection.isVanished) act();
+      if (!exchange.isOver && !exchange.isVanished) act();
     });
   }
 
   /** Does what a `POST` asks for. Returns the answer; `undefined` for a stream. */
   #take(exchange: Exchange): object | undefined {
-    const [, , , , thread = ""] = exchange.url.split("/");
     switch (exchange.operation) {
       case "create thread": {
         const id = `t${++this.#threadCount}`;
@@ -302,19 +273,19 @@ export class Service {
         return { thread_id: id };
       }
       case "create run": {
-        const { prompt = "" } = exchange;
-        if (!this.#threads.has(thread)) return { error: "no such thread" };
+        if (!this.#threads.has(threadOf(exchange.url))) {
+          return { error: "no such thread" };
+        }
         const count = this.runs.length;
         const { runs } = this.#plan;
         const plan = runs[count % runs.length];
         if (plan === undefined) throw new Error("a story plans no runs");
-        const id = `r${count + 1}`;
-        const run = new Run({ id, threadId: thread, prompt, plan });
+        const run = new Run(`r${count + 1}`, exchange, plan);
         exchange.run = run;
         this.runs.push(run);
-        this.#world.tell(`  the service runs ${prompt} as ${id}`);
+        this.#world.tell(`  the service runs ${run.prompt} as ${run.id}`);
         this.#play(run, 0);
-        return { run_id: id };
+        return { run_id: run.id };
       }
       case "stream run":
         return undefined;
@@ -338,18 +309,17 @@ export class Service {
       run.hasFailed = end === "failed";
       if (end === "complete" || end === "failed") this.#add(run, end);
       if (end === "closes") {
-        for (const connection of this.#followers(run)) connection.close();
+        for (const exchange of this.#followers(run)) exchange.close();
       }
     });
   }
 
   #add(run: Run, kind: RunEvent["kind"]): void {
     const position = run.events.length;
-    const id = this.#idOf(position);
-    const event = { position, kind, id, data: dataOf(run, kind, position) };
+    const event = { position, kind, id: this.#idOf(position) };
     run.events.push(event);
-    for (const connection of this.#followers(run)) {
-      this.#send(connection, event);
+    for (const exchange of this.#followers(run)) {
+      this.#send(exchange, run, event);
     }
   }
 
@@ -368,35 +338,32 @@ export class Service {
     }
   }
 
-  *#followers(run: Run): Generator<Connection> {
-    for (const connection of this.#connections) {
-      const { exchange } = connection;
+  *#followers(run: Run): Generator<Exchange> {
+    for (const exchange of this.#open) {
       if (exchange.operation !== "stream run" || exchange.run !== run) continue;
-      if (!connection.isOver) yield connection;
+      if (!exchange.isOver) yield exchange;
     }
   }
 
   /** Begins a stream, from where the plan resumes it. */
-  #stream(connection: Connection): void {
-    const { exchange } = connection;
-    const [, , , , , , runId] = exchange.url.split("/");
-    const run = this.runs.find(({ id }) => id === runId);
+  #stream(exchange: Exchange): void {
+    const run = this.runs.find(({ id }) => exchange.url.includes(`/${id}/`));
     const { resumes, pings } = this.#plan;
     const cursor = exchange.headers.get("last-event-id");
     if (run === undefined || !this.#threads.has(run.threadId)) {
-      return connection.answer(0, 404, { body: '{"error":"no such run"}' });
+      return exchange.answer(0, 404, { body: '{"error":"no such run"}' });
     }
     if (cursor !== null && typeof resumes === "number") {
-      return connection.answer(0, resumes, { body: '{"error":"gone"}' });
+      return exchange.answer(0, resumes, { body: '{"error":"gone"}' });
     }
     const headers = { "content-type": "text/event-stream" };
-    connection.answer(0, 200, { headers });
+    exchange.answer(0, 200, { headers });
     exchange.run = run;
-    if (pings > 0) this.#ping(connection, run, pings);
+    if (pings > 0) this.#ping(exchange, run, pings);
     for (const event of run.events.slice(this.#firstAfter(cursor, run))) {
-      this.#send(connection, event);
+      this.#send(exchange, run, event);
     }
-    if (run.isOver || connection.limit === 0) connection.finish();
+    if (run.isOver || exchange.limit === 0) exchange.finish();
   }
 
   /** The position of the first event after an id, as this service sees it. */
@@ -407,33 +374,32 @@ export class Service {
     return Math.max(0, resumes === "from last" ? last : last + 1);
   }
 
-  #ping(connection: Connection, run: Run, ms: number): void {
+  #ping(exchange: Exchange, run: Run, ms: number): void {
     this.#world.after(ms, "outside", () => {
-      const isOver = connection.isOver || connection.isVanished;
+      const isOver = exchange.isOver || exchange.isVanished;
       if (isOver || run.isOver || run.isHung) return;
-      connection.send(": ping\n\n");
-      this.#ping(connection, run, ms);
+      exchange.send(": ping\n\n");
+      this.#ping(exchange, run, ms);
     });
   }
 
   /** Sends an event, and ends the stream after it where the plan says so. */
-  #send(connection: Connection, event: RunEvent): void {
-    const { exchange, how, limit } = connection;
-    const { run } = exchange;
-    if (connection.sent >= limit) return connection.finish();
-    const frame = this.#frame(event, connection.sent++);
-    const isCut = connection.sent === limit && how === "cut in a line";
+  #send(exchange: Exchange, run: Run, event: RunEvent): void {
+    const { how, limit } = exchange;
+    if (exchange.sent >= limit) return exchange.finish();
+    const frame = this.#frame(run, event, exchange.sent++);
+    const isCut = exchange.sent === limit && how === "cut in a line";
     const text = isCut ? frame.slice(0, frame.length >> 1) : frame;
     exchange.hasData ||= !isCut && text.includes("data:");
-    const arrival = connection.send(text);
-    if (run !== undefined && !isCut && !connection.isVanished) {
+    const arrival = exchange.send(text);
+    if (!isCut && !exchange.isVanished) {
       this.#world.after(arrival - this.#world.now, "outside", () => {
-        if (!connection.isOver) this.#arrived(exchange, run, event);
+        if (!exchange.isOver) this.#arrived(exchange, run, event);
       });
     }
     const isLast = event.kind === "complete" || event.kind === "failed";
-    if (connection.sent >= limit) connection.finish();
-    else if (isLast) connection.close();
+    if (exchange.sent >= limit) exchange.finish();
+    else if (isLast) exchange.close();
   }
 
   /** Notes what waits at the program's socket, whether the process is stopped or not. */
@@ -456,11 +422,11 @@ export class Service {
   }
 
   /** An event on the wire. */
-  #frame({ kind, id, data }: RunEvent, count: number): string {
+  #frame(run: Run, { kind, id, position }: RunEvent, count: number): string {
     const { ids, isIdLast } = this.#plan;
-    if (kind === "comment") return `: ${data}\n\n`;
-    if (kind === "retry") return `retry: ${data}\n\n`;
-    const line = `data: ${data}\n`;
+    if (kind === "comment") return ": still here\n\n";
+    if (kind === "retry") return "retry: 3000\n\n";
+    const line = `data: ${JSON.stringify(recordOf(run, kind, position))}\n`;
     if (ids === "none" || id === "") return `${line}\n`;
     const name = `id: ${ids === "own" ? count + 1 : id}\n`;
     // Of events that share an id, only one that has it first can be told to be old.
@@ -474,30 +440,21 @@ export function isTakenWith(status: number): boolean {
   return status >= 500 || [408, 425, 499].includes(status);
 }
 
-function dataOf(run: Run, kind: RunEvent["kind"], position: number): string {
+function recordOf(
+  { id, reply }: Run,
+  kind: Exclude<RunEvent["kind"], "comment" | "retry">,
+  position: number,
+): object {
   switch (kind) {
     case "progress":
-      return JSON.stringify({
-        event: "progress",
-        node: `${run.id}.${position}`,
-        status: "works",
-      });
-    case "complete": {
-      const instructorState = { explanation: run.reply };
-      return JSON.stringify({ event: "complete", instructorState });
-    }
+      return { event: "progress", node: `${id}.${position}`, status: "works" };
+    case "complete":
+      return { event: "complete", instructorState: { explanation: reply } };
     case "failure":
     case "failed":
-      return JSON.stringify({
-        event: "error",
-        message: `${run.id} has failed`,
-      });
+      return { event: "error", message: `${id} has failed` };
     case "unknown":
-      return JSON.stringify({ event: "token", text: "x" });
-    case "comment":
-      return "still here";
-    case "retry":
-      return "3000";
+      return { event: "token", text: "x" };
     default:
       return kind satisfies never;
   }

@@ -169,65 +169,67 @@ export interface Line {
   readonly isError: boolean;
 }
 
-export interface ScriptResult {
-  readonly kind: "script";
+/** A call of the program with prompts. */
+export class Script {
+  readonly kind = "script";
   readonly plan: ScriptPlan;
   readonly prompts: readonly string[];
   /** What was written to standard output and standard error, in order. */
-  readonly lines: readonly Line[];
-  /** All of it, also what is no whole line. */
-  readonly text: string;
-  /** The exit code; `undefined` if the call did not end, or could not write. */
-  readonly code: number | undefined;
-  readonly error: unknown;
-  readonly hasEnded: boolean;
-  readonly endedAt: number;
-}
+  readonly lines: Line[] = [];
+  /** `undefined` if the call did not end, or could not write. */
+  code: number | undefined;
+  error: unknown;
+  hasEnded = false;
+  readonly #world: World;
+  readonly #stdout: Output;
 
-/** Calls the program with prompts, and waits for its end. */
-export async function runScript(
-  world: World,
-  plan: ScriptPlan,
-  baseUrl: string,
-): Promise<ScriptResult> {
-  const { timeLimit, json, isPiped } = plan;
-  const lines: Line[] = [];
-  const stdout = new Output(world, plan.reader, (text) => {
-    lines.push({ at: world.now, text, isError: false });
-  });
-  const stderr = {
-    write(bytes: Uint8Array): Promise<void> {
-      for (const text of new TextDecoder().decode(bytes).split("\n")) {
-        if (text === "") continue;
-        world.tell(`! ${text}`);
-        lines.push({ at: world.now, text, isError: true });
-      }
-      return Promise.resolve();
-    },
-  };
-  const stdin = new Input(world);
-  world.replace(Deno, { stdin, stdout });
-  const prompts = Array.from({ length: plan.prompts }, (_, i) => `p${i + 1}`);
-  const options = (json ? " --json" : "") +
-    (timeLimit === undefined ? "" : ` --timeout ${timeLimit / 1000}`);
-  const given = isPiped ? " < prompts" : ` -p ${prompts.join(" -p ")}`;
-  world.tell(`agent-gateway${options}${given}`);
-  if (isPiped) {
-    for (const prompt of prompts) stdin.write(prompt);
-    stdin.end();
+  constructor(world: World, plan: ScriptPlan) {
+    this.#world = world;
+    this.plan = plan;
+    this.prompts = Array.from({ length: plan.prompts }, (_, i) => `p${i + 1}`);
+    this.#stdout = new Output(world, plan.reader, (text) => {
+      this.lines.push({ at: world.now, text, isError: false });
+    });
   }
-  let code: number | undefined;
-  let error: unknown;
-  const call = async () => {
-    const standardError = new ErrorOutput(stderr);
+
+  /** All that was written, also what is no whole line. */
+  get text(): string {
+    return this.#stdout.text + this.lines.map(({ text }) => text).join("\n");
+  }
+
+  /** Calls the program, and waits for its end. */
+  async run(baseUrl: string): Promise<void> {
+    const world = this.#world;
+    const { timeLimit, json, isPiped } = this.plan;
+    const stdin = new Input(world);
+    world.replace(Deno, { stdin, stdout: this.#stdout });
+    const options = (json ? " --json" : "") +
+      (timeLimit === undefined ? "" : ` --timeout ${timeLimit / 1000}`);
+    const given = isPiped ? " < prompts" : ` -p ${this.prompts.join(" -p ")}`;
+    world.tell(`agent-gateway${options}${given}`);
+    if (isPiped) {
+      for (const prompt of this.prompts) stdin.write(prompt);
+      stdin.end();
+    }
+    this.hasEnded = await world.until(this.#call(baseUrl));
+    if (this.hasEnded) {
+      world.tell(`exit code ${this.code}, ${this.error ?? ""}`);
+    }
+  }
+
+  async #call(baseUrl: string): Promise<void> {
+    const standardError = new ErrorOutput({
+      write: (bytes) => this.#writeError(new TextDecoder().decode(bytes)),
+    });
     const gateway = new RemoteGateway({ baseUrl, apiKey: API_KEY });
+    const { timeLimit, json, isPiped } = this.plan;
     try {
-      code = await runConversation({
+      this.code = await runConversation({
         gateway,
         maskedKey: "key-...",
         baseUrl,
         asked: {
-          prompts: isPiped ? [] : prompts,
+          prompts: isPiped ? [] : this.prompts,
           readsInput: false,
           threadId: undefined,
           timeLimit,
@@ -245,24 +247,19 @@ export async function runScript(
         },
       });
     } catch (cause) {
-      error = cause;
+      this.error = cause;
     }
     await gateway[Symbol.asyncDispose]();
     await standardError.flush(1_000);
-  };
-  const hasEnded = await world.until(call());
-  if (hasEnded) world.tell(`exit code ${code}, ${error ?? ""}`);
-  return {
-    kind: "script",
-    plan,
-    prompts,
-    lines,
-    text: stdout.text + lines.map(({ text }) => text).join("\n"),
-    code,
-    error,
-    hasEnded,
-    endedAt: world.now,
-  };
+  }
+
+  #writeError(text: string): Promise<void> {
+    for (const line of text.split("\n").filter((line) => line !== "")) {
+      this.#world.tell(`! ${line}`);
+      this.lines.push({ at: this.#world.now, text: line, isError: true });
+    }
+    return Promise.resolve();
+  }
 }
 
 /** A request of the editor. */
@@ -272,6 +269,7 @@ export interface Sent {
   readonly at: number;
   readonly sessionId: string | undefined;
   readonly prompt: string | undefined;
+  answer: Message | undefined;
 }
 
 /** A line that the bridge wrote, in their order. */
@@ -283,54 +281,78 @@ export interface Message {
   readonly [field: string]: any;
 }
 
-export interface EditorResult {
-  readonly kind: "editor";
+/** An editor that uses the bridge. */
+export class Editor {
+  readonly kind = "editor";
   readonly plan: EditorPlan;
-  readonly sent: readonly Sent[];
-  readonly received: readonly Message[];
-  /** When cancellations were first asked for, by the ids of the requests. */
-  readonly cancelled: ReadonlyMap<number, number>;
-  /** What was read of standard output. */
-  readonly text: string;
-  readonly error: unknown;
-  readonly hasEnded: boolean;
-  readonly endedAt: number;
-}
-
-class Editor {
   readonly sent: Sent[] = [];
   readonly received: Message[] = [];
+  /** When cancellations were first asked for, by the ids of the requests. */
   readonly cancelled = new Map<number, number>();
-  readonly sessions: string[] = [];
+  error: unknown;
+  hasEnded = false;
+  readonly #sessions: string[] = [];
   readonly #world: World;
-  readonly #plan: EditorPlan;
-  readonly #input: Input;
+  readonly #stdin: Input;
+  readonly #stdout: Output;
 
-  constructor(world: World, plan: EditorPlan, input: Input) {
+  constructor(world: World, plan: EditorPlan) {
     this.#world = world;
-    this.#plan = plan;
-    this.#input = input;
+    this.plan = plan;
+    this.#stdin = new Input(world);
+    this.#stdout = new Output(world, plan.reader, (line) => {
+      try {
+        this.#receive(line);
+      } catch (cause) {
+        this.error ??= cause;
+      }
+    });
   }
 
-  async act(): Promise<void> {
-    const { actions, end, showsNotices } = this.#plan;
+  /** What was read of standard output. */
+  get text(): string {
+    return this.#stdout.text;
+  }
+
+  /** Starts the bridge, uses it, and waits for its end. */
+  async run(baseUrl: string): Promise<void> {
+    const world = this.#world;
+    world.replace(Deno, { stdin: this.#stdin, stdout: this.#stdout });
+    this.#actAll();
+    this.hasEnded = await world.until(this.#serve(baseUrl));
+    if (this.hasEnded) world.tell(`it ends, ${this.error ?? ""}`);
+  }
+
+  async #serve(baseUrl: string): Promise<void> {
+    const gateway = new RemoteGateway({ baseUrl, apiKey: API_KEY });
+    try {
+      const stdin = readStandardInput();
+      await runBridge({ stdin, stdout: outputSink(), gateway });
+    } catch (cause) {
+      this.error ??= cause;
+    }
+    await gateway[Symbol.asyncDispose]();
+  }
+
+  async #actAll(): Promise<void> {
+    const { actions, end, showsNotices } = this.plan;
     const session = showsNotices ? { notices: {} } : {};
     this.#request("initialize", { clientCapabilities: { session } });
     this.#request("session/new", {});
     for (const { ms, what, session } of actions) {
       await this.#world.pause(ms);
       // An editor whose first session is not there yet waits for it, for a while.
-      for (let i = 0; i < 100 && this.sessions.length === 0; i++) {
+      for (let i = 0; i < 100 && this.#sessions.length === 0; i++) {
         await this.#world.pause(100);
       }
       this.#act(what, session);
     }
     await this.#world.pause(end);
-    this.#input.end();
+    this.#stdin.end();
   }
 
   #act(what: Action["what"], index: number): void {
-    const sessionId = this.sessions[index % this.sessions.length] ?? "none";
+    const sessionId = this.#sessions[index % this.#sessions.length] ?? "none";
     const params = { sessionId };
     if (what === "cancel" || what === "close") this.#cancelAll(sessionId);
     if (what === "cancel") {
@@ -367,7 +389,8 @@ class Editor {
     const id = this.sent.length + 1;
     const prompt = method === "session/prompt" ? `p${id}` : undefined;
     const { sessionId } = params;
-    this.sent.push({ id, method, at: this.#world.now, sessionId, prompt });
+    const at = this.#world.now;
+    this.sent.push({ id, method, at, sessionId, prompt, answer: undefined });
     this.#write({ id, method, params: { ...params, prompt } });
   }
 
@@ -376,62 +399,17 @@ class Editor {
       ? message
       : JSON.stringify(message);
     this.#world.tell(`>> ${line}`);
-    this.#input.write(line);
+    this.#stdin.write(line);
   }
 
-  receive(line: string): void {
+  #receive(line: string): void {
     const message = { ...JSON.parse(line), at: this.#world.now };
     this.received.push(message);
+    const request = this.sent.find(({ id }) => id === message.id);
+    if (request !== undefined) request.answer ??= message;
     const id = message.result?.sessionId;
-    if (typeof id === "string" && !this.sessions.includes(id)) {
-      this.sessions.push(id);
+    if (typeof id === "string" && !this.#sessions.includes(id)) {
+      this.#sessions.push(id);
     }
   }
-}
-
-/** Starts the bridge, and lets an editor use it. */
-export async function runEditor(
-  world: World,
-  plan: EditorPlan,
-  baseUrl: string,
-): Promise<EditorResult> {
-  const stdin = new Input(world);
-  const editor = new Editor(world, plan, stdin);
-  let error: unknown;
-  const stdout = new Output(world, plan.reader, (line) => {
-    try {
-      editor.receive(line);
-    } catch (cause) {
-      error ??= cause;
-    }
-  });
-  world.replace(Deno, { stdin, stdout });
-  const serve = async () => {
-    const gateway = new RemoteGateway({ baseUrl, apiKey: API_KEY });
-    try {
-      await runBridge({
-        stdin: readStandardInput(),
-        stdout: outputSink(),
-        gateway,
-      });
-    } catch (cause) {
-      error ??= cause;
-    }
-    await gateway[Symbol.asyncDispose]();
-  };
-  editor.act();
-  const hasEnded = await world.until(serve());
-  if (hasEnded) world.tell(`it ends, ${error ?? ""}`);
-  const { sent, received, cancelled } = editor;
-  return {
-    kind: "editor",
-    plan,
-    sent,
-    received,
-    cancelled,
-    text: stdout.text,
-    error,
-    hasEnded,
-    endedAt: world.now,
-  };
 }

@@ -124,10 +124,10 @@ export class World implements AsyncDisposable {
     return total;
   }
 
-  /** How many timers of the program are set. */
-  get timers(): number {
-    return this.#events.values().filter(({ target }) => target === "timer")
-      .toArray().length;
+  /** The time in which the process ran between two moments, in milliseconds. */
+  runningTime(start: number, end: number): number {
+    const until = Math.min(end, this.now);
+    return until - start - this.stoppedBetween(start, until);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { RecordedRequest } from "./exchange.ts";
 
 /** The context that a behaviour gets in addition to the request. */
@@ -178,24 +179,13 @@ async function* rechunk(
   if (length > 0) yield chunk.subarray(0, length);
 }
 
-/** Resolves after `ms`; rejects, its timer gone, once `signal` is aborted. */
+/** Resolves after `ms`; rejects once the signal is aborted. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", stop, { once: true });
-  });
+  return setTimeout(ms, undefined, { signal });
 }
 
 /** Rejects with the signal's reason once it is aborted, never resolves. */
-export function aborted(signal: AbortSignal): Promise<never> {
+function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) return reject(signal.reason);
     signal.addEventListener("abort", () => reject(signal.reason), {

@@ -231,20 +231,17 @@ const COUNT_LIMIT = 10_000;
  * @param earlier The thread's prompts before this one, oldest first.
  */
 function think(prompt: string, earlier: readonly string[]) {
+  const { length } = earlier;
+  const recalled = `${length || "no"} earlier prompt${length > 1 ? "s" : ""}`;
   return {
     steps: [
       progress("plan", "started"),
-      progress("recall", recalled(earlier.length)),
+      progress("recall", recalled),
       progress("write", "started"),
       progress("write", "done"),
     ],
     reply: reply(prompt.trim(), earlier),
   };
-}
-
-function recalled(count: number): string {
-  if (count === 0) return "no earlier prompt";
-  return count === 1 ? "1 earlier prompt" : `${count} earlier prompts`;
 }
 
 function reply(prompt: string, earlier: readonly string[]): string {
