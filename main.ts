@@ -51,36 +51,20 @@ async function main(args: readonly string[]): Promise<number> {
     if (isReaderGone(error)) {
       return asked?.command === "bridge" || asked?.command === "print" ? 0 : 1;
     }
-    if (error instanceof UsageError) {
-      return await failStart(args, {
-        reason: `${error.message}; see agent-gateway --help`,
-        code: EXIT.usage,
-      });
+    const isUsage = error instanceof UsageError;
+    if (!isUsage && !(error instanceof SettingsError)) throw error;
+    const reason = isUsage
+      ? `${error.message}; see agent-gateway --help`
+      : error.message;
+    const warnings = isUsage ? [] : error.warnings;
+    warn(warnings);
+    process.report("error", KEYLESS.showName(reason));
+    if (asksForBridge(args)) {
+      const message = [...warnings, reason].join(". ");
+      await answerClient(KEYLESS.showName(message));
     }
-    if (error instanceof SettingsError) {
-      const { message: reason, warnings } = error;
-      return await failStart(args, { reason, warnings, code: EXIT.failed });
-    }
-    throw error;
+    return isUsage ? EXIT.usage : EXIT.failed;
   }
-}
-
-/** Says why the program does not start, to the user and to a client of the bridge. */
-async function failStart(
-  args: readonly string[],
-  { reason, warnings = [], code }: {
-    readonly reason: string;
-    readonly warnings?: readonly string[];
-    readonly code: number;
-  },
-): Promise<number> {
-  warn(warnings);
-  process.report("error", KEYLESS.showName(reason));
-  if (asksForBridge(args)) {
-    const message = [...warnings, reason].join(". ");
-    await answerClient(KEYLESS.showName(message));
-  }
-  return code;
 }
 
 function warn(warnings: readonly string[]): void {
@@ -117,11 +101,9 @@ async function print(text: string): Promise<number> {
   return 0;
 }
 
-async function startCheck(
-  asked: CheckArguments,
-): Promise<number> {
+async function startCheck(asked: CheckArguments): Promise<number> {
   const { runCheck } = await import("./lib/check.ts");
-  process.listen((signal) => process.end(signal));
+  process.listen();
   const isGood = await runCheck({ ...asked, stdout: outputSink() });
   return isGood ? 0 : 1;
 }
@@ -144,8 +126,7 @@ async function startBridge(
   const stdin = readStandardInput(); // reads while the modules below are loaded
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge } = await import("./lib/bridge.ts");
-  // Ending the process drops every request under way.
-  process.listen((signal) => process.exit(signal));
+  process.listen();
   const { baseUrl, sources } = settings;
   const log = verbose
     ? openLog((line) => process.standardError.write(line, "progress"))
@@ -173,10 +154,7 @@ async function startInteractive(
 ): Promise<number> {
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runConversation } = await import("./lib/interactive.ts");
-  process.listen(
-    (signal) => process.leave(signal),
-    () => process.interrupt(),
-  );
+  process.listen();
   const { apiKey, baseUrl } = settings;
   const maskedKey = maskKey(apiKey);
   await using gateway = new RemoteGateway(settings);

@@ -23,7 +23,7 @@ export {
   UnreadableLine,
   WholeLines,
 } from "./io/lines.ts";
-export { type LineInParts, LineWriter } from "./io/line_writer.ts";
+export { LineWriter } from "./io/line_writer.ts";
 export { type Log, openLog } from "./io/log.ts";
 export { MAX_PROMPT_BYTES, PROMPT_TOO_LONG } from "./io/prompt_limit.ts";
 export { type ReadText, readText } from "./io/read_text.ts";

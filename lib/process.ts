@@ -93,21 +93,17 @@ export class Process {
       Deno.addSignalListener("SIGUSR1", refuse);
     }
     try {
-      await this.end(await program());
+      await this.#end(await program());
     } catch (error) {
       await this.#fail(error);
     }
   }
 
   /** Listens for the signals that end a process, and for Ctrl-C. */
-  listen(
-    terminate: (signal: Deno.Signal) => void,
-    interrupt: () => void = () => terminate("SIGINT"),
-  ): void {
+  listen(): void {
     for (const signal of Object.keys(SIGNALS) as Deno.Signal[]) {
-      const listener = signal === "SIGINT"
-        ? interrupt
-        : () => terminate(signal);
+      const listener = () =>
+        signal === "SIGINT" ? this.interrupt() : this.leave(signal);
       Deno.addSignalListener(signal, listener);
       this.#stopListening.set(
         signal,
@@ -130,7 +126,7 @@ export class Process {
   }
 
   /** Ends the process, unless it ends already. */
-  async end(ending: ProcessEnd): Promise<void> {
+  async #end(ending: ProcessEnd): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
     await this.#exitWhenWritten(ending, END_LIMIT);

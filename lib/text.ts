@@ -18,6 +18,7 @@ export {
   isJsonObject,
   jsonLine,
   type JsonObject,
+  type LineInParts,
   MAX_SIGNS,
   membersOf,
   parseJson,

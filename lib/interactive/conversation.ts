@@ -418,7 +418,7 @@ function isExit(text: string): boolean {
 }
 
 const UNREAD =
-  safe`The time limit has passed, and nothing reads standard output`;
+  safe`The time limit has passed, and standard output is read too slowly or not at all`;
 
 /** The events of a thread that exists. */
 async function* continueThread(

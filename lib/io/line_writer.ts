@@ -1,3 +1,4 @@
+import type { LineInParts } from "../text.ts";
 import { shareEventLoop } from "./event_loop.ts";
 import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
@@ -25,15 +26,6 @@ const PAUSE = 1;
 
 /** This much queued text is written without a pause, in UTF-16 code units. */
 const ENOUGH = 64 * 1024;
-
-/**
- * A line whose parts are made while it is written, because as one string a long line
- * takes several times its length: the string, its copy with a newline, and garbage.
- */
-export interface LineInParts extends Iterable<string> {
-  /** About how long it is, in UTF-16 code units. */
-  readonly length: number;
-}
 
 /** Queues lines and writes them in batches. Many tasks can write at once. */
 export class LineWriter {

@@ -71,45 +71,37 @@ const PART_LENGTH = 64 * 1024;
 const BLANK = crypto.randomUUID();
 
 /**
+ * A line whose parts are made while it is written, because as one string a long line
+ * takes several times its length: the string, its copy with a newline, and garbage.
+ */
+export interface LineInParts extends Iterable<string> {
+  /** About how long it is, in UTF-16 code units. */
+  readonly length: number;
+}
+
+/**
  * A value as one line of JSON. A long text in it is formatted part by part, while the
  * line is written: all at once takes seconds, and several times its memory.
  *
  * @param text The text in it that may be long. Looking for it would take as long as
  * formatting a short line.
  */
-export function jsonLine(value: object, text = ""): string | LongLine {
+export function jsonLine(value: object, text = ""): string | LineInParts {
   if (text.length <= PART_LENGTH) {
     return `${escapeControls(JSON.stringify(value))}\n`;
   }
-  const outline = JSON.stringify(
-    value,
-    (_, member) => member === text ? BLANK : member,
-  );
-  return new LongLine(outline, text);
-}
-
-/** The parts of a line with a long text. */
-class LongLine implements Iterable<string> {
-  readonly #outline: readonly string[];
-  readonly #text: string;
-
-  constructor(outline: string, text: string) {
-    this.#outline = outline.split(BLANK);
-    this.#text = text;
-  }
-
-  get length(): number {
-    return this.#text.length;
-  }
-
-  *[Symbol.iterator](): Generator<string> {
-    const [start = "", end = ""] = this.#outline;
-    yield escapeControls(start);
-    for (const part of inParts(this.#text, PART_LENGTH)) {
-      yield escapeControls(JSON.stringify(part).slice(1, -1));
-    }
-    yield `${escapeControls(end)}\n`;
-  }
+  const fill = (_: string, member: unknown) => member === text ? BLANK : member;
+  const [start = "", end = ""] = JSON.stringify(value, fill).split(BLANK);
+  return {
+    length: text.length,
+    *[Symbol.iterator]() {
+      yield escapeControls(start);
+      for (const part of inParts(text, PART_LENGTH)) {
+        yield escapeControls(JSON.stringify(part).slice(1, -1));
+      }
+      yield `${escapeControls(end)}\n`;
+    },
+  };
 }
 
 /**

@@ -30,7 +30,7 @@ const JSON_CALL = ["--json", "--timeout", `${LIMIT}`, "-p", "hello"];
 
 const cut = /^x{1,999999}\n?$/;
 const unread =
-  /agent-gateway: error: The time limit has passed, and nothing reads standard output\n$/;
+  /agent-gateway: error: The time limit has passed, and standard output is read too slowly or not at all\n$/;
 
 /** The reader, the arguments and input, and how the program ends. */
 const READERS = [

@@ -178,7 +178,7 @@ Deno.test("ByteBuffer.clear() gives the memory of many bytes back", () => {
   const { bytes } = buffer;
   assertEquals(bytes.length, 1_000_000);
   buffer.clear();
-  assertEquals(bytes.buffer.byteLength, 0);
+  assertEquals(bytes.buffer.byteLength, 64 * 1024);
   buffer.add(Uint8Array.of(1));
   assertEquals([...buffer.bytes], [1]);
 });
