@@ -544,9 +544,7 @@ for (const [type, input, fate, code] of UNREAD) {
       await setImmediate();
       shown.resolve();
       await end;
-      const isGivenUp = story.log.some((line) =>
-        line.includes("too slowly")
-      );
+      const isGivenUp = story.log.some((line) => line.includes("too slowly"));
       assertEquals(isGivenUp, isPiped);
       assert(story.log.includes(`= ${isPiped ? code : 0}`));
     }
