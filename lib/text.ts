@@ -28,8 +28,8 @@ export { maskKey } from "./text/mask_key.ts";
 export { plainLine, withoutLineEnd } from "./text/plain_text.ts";
 export { KEYLESS, MAX_SHOWN_BYTES, Redactor } from "./text/redactor.ts";
 export {
+  isServiceId,
   joinSafe,
-  type Part,
   type Redacted,
   safe,
   type ServiceId,
@@ -45,5 +45,4 @@ export {
   shownLine,
   shownReply,
 } from "./text/shown.ts";
-export { isServiceId } from "./text/service_id.ts";
 export { COLOURED, PLAIN, type Style } from "./text/style.ts";

@@ -42,12 +42,8 @@ export class InputQueue {
   /** Delivers an entry to the reader that waits, or else to the next one. */
   add(entry: Entry): void {
     if (this.hasEnded) return;
-    if (this.#reader === undefined) {
-      this.#waiting.push(entry);
-      return;
-    }
-    this.#reader.resolve(entry);
-    this.#reader = undefined;
+    if (this.isAwaited) this.#settle(entry);
+    else this.#waiting.push(entry);
   }
 
   /** Ends the input as a user does: {@linkcode dropWaiting} drops this end, too. */
@@ -71,12 +67,7 @@ export class InputQueue {
     this.#reader ??= Promise.withResolvers();
     const { promise } = this.#reader;
     const entry = this.#waiting.shift();
-    if (entry !== undefined) {
-      this.#reader.resolve(entry);
-      this.#reader = undefined;
-    } else if (this.#end !== undefined) {
-      this.#settleReader();
-    }
+    if (entry !== undefined || this.hasEnded) this.#settle(entry);
     return promise;
   }
 
@@ -101,12 +92,14 @@ export class InputQueue {
   #endAs(end: "user" | "final"): void {
     if (this.#end === "final") return;
     this.#end = end;
-    this.#settleReader();
+    this.#settle();
   }
 
-  #settleReader(): void {
-    if (this.#error === undefined) this.#reader?.resolve({ kind: "end" });
-    else this.#reader?.reject(this.#error);
+  /** Gives the reader an entry, or the end. */
+  #settle(entry?: Entry): void {
+    const failed = entry === undefined && this.#error !== undefined;
+    if (failed) this.#reader?.reject(this.#error);
+    else this.#reader?.resolve(entry ?? { kind: "end" });
     this.#reader = undefined;
   }
 }

@@ -7,11 +7,6 @@
 /** Shorter timeouts draw a frame or tell keys apart, in milliseconds. */
 const SHORT = 500;
 
-export interface TimeoutOptions {
-  /** Whether it limits a peer. The default is yes, from half a second on. */
-  readonly isLimit?: boolean;
-}
-
 /** How late a timer may fire and still count as punctual, in milliseconds. */
 export const PUNCTUAL = 200;
 
@@ -50,12 +45,13 @@ export function startAlarm(
  * is read first; once, because a peer may keep the process busy.
  *
  * @param milliseconds The time: `Infinity` never ends, a negative one is 0.
+ * @param isLimit Whether it limits a peer. The default is yes, from half a second on.
  * @returns A function that stops the timer.
  */
 export function startTimeout(
   milliseconds: number,
   onExpired: () => void,
-  { isLimit = milliseconds >= SHORT }: TimeoutOptions = {},
+  { isLimit = milliseconds >= SHORT }: { readonly isLimit?: boolean } = {},
 ): () => void {
   if (milliseconds === Infinity) return () => {};
   let stop: () => void;

@@ -3,9 +3,9 @@ import { type Part, type Redacted, safe } from "./safe_text.ts";
 /** "0.4 s", "12 s", "2 min 5 s", "1 h 3 min": rounded down. */
 export function duration(milliseconds: number): Redacted {
   const tenths = Math.floor(milliseconds / 100);
-  if (tenths < 100) return seconds(tenths * 100);
-  const whole = Math.floor(tenths / 10);
-  return inUnits(whole, Math.floor(whole / 60));
+  return tenths < 100
+    ? seconds(tenths * 100)
+    : inUnits(milliseconds, Math.floor);
 }
 
 /** "12.3 s" */
@@ -15,15 +15,19 @@ export function seconds(milliseconds: number): Redacted {
 
 /** A duration in whole seconds, rounded up: "6 s", "2 min 5 s", "60 min", "1 h 3 min". */
 export function wholeDuration(milliseconds: number): Redacted {
-  const whole = Math.ceil(milliseconds / 1000);
-  return inUnits(whole, Math.ceil(whole / 60));
+  return inUnits(milliseconds, Math.ceil);
 }
 
-/** @param minutes The same time in minutes, rounded as for the caller. */
-function inUnits(seconds: number, minutes: number): Redacted {
+function inUnits(
+  milliseconds: number,
+  round: (amount: number) => number,
+): Redacted {
+  const seconds = round(milliseconds / 1000);
   if (seconds < 60) return safe`${seconds} s`;
-  if (minutes > 60) return joined(minutes, "h", "min");
-  return joined(seconds, "min", "s");
+  const minutes = round(seconds / 60);
+  return minutes > 60
+    ? joined(minutes, "h", "min")
+    : joined(seconds, "min", "s");
 }
 
 /** An amount of a unit, of which 60 make a larger one: 125 s are "2 min 5 s". */
@@ -45,13 +49,12 @@ export function size(bytes: number): Redacted {
     : safe`${kibibytes / 1024} MiB`;
 }
 
-/** "1 event", "2 events", "2 entries" */
+/** "1 event", "2 events" */
 export function counted<Noun extends string>(
   count: number,
   noun: Noun & Part<Noun>,
 ): Redacted {
-  const words = count === 1 ? noun : `${noun.replace(/y$/, "ie")}s`;
-  return `${count} ${words}` as Redacted;
+  return `${count} ${noun}${count === 1 ? "" : "s"}` as Redacted;
 }
 
 /** A date and time, from seconds since 1970: "2026-01-15 12:00 UTC". */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { wholeCharacters } from "./foreign_text.ts";
+import { byteLength, wholeCharacters } from "./foreign_text.ts";
 
 declare const kinds: unique symbol;
 export type Branded<Kinds extends string> = string & {
@@ -27,6 +27,16 @@ export type ServiceId = Branded<"redacted" | "id">;
 
 export function unchanged(text: string): Unchanged {
   return wholeCharacters(text) as Unchanged;
+}
+
+/**
+ * Whether a text can be the id of a thread or a run: 1 to 1,024 bytes of UTF-8.
+ * `.` and `..` cannot, because no encoding protects them in a path. Nor can a text with
+ * U+FFFD, which stands for what was not a character, or with half of one.
+ */
+export function isServiceId(id: string): id is ServiceId {
+  return id.length <= 1024 && byteLength(id) <= 1024 &&
+    !/^\.{0,2}$/.test(id) && !wholeCharacters(id).includes("\ufffd");
 }
 
 /** What may stand among own words: a number, a safe text or a literal, no `string`. */

@@ -26,8 +26,6 @@ Deno.test("duration() rounds down, to tenths below 10 s, and wholeDuration() up 
 });
 
 Deno.test("counted() puts a noun into its number", () => {
-  assertEquals(
-    [counted(1, "entry"), counted(2, "entry"), counted(0, "prompt")],
-    ["1 entry", "2 entries", "0 prompts"],
-  );
+  const counts = [0, 1, 2].map((count) => counted(count, "prompt"));
+  assertEquals<string>(counts.join(), "0 prompts,1 prompt,2 prompts");
 });
