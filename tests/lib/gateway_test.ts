@@ -20,10 +20,10 @@ import {
   type Answers,
   createThread,
   gatewayTo,
+  messageOf,
   requestsOf,
   startService,
   turnOf,
-  withoutRequestId,
 } from "../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
@@ -218,7 +218,7 @@ for (const [answers, type, message] of LIMITS) {
         if (event.type === type) clock.elapse(7_000);
       }
     }, ServiceError);
-    assertEquals(withoutRequestId(error).message, message);
+    assertEquals(messageOf(error), message);
     assertEquals(requestsOf("create run", service.requests).length, 1);
   });
 }

@@ -6,7 +6,6 @@ import {
   ServiceError,
   type TurnEvent,
   type TurnOptions,
-  type WaitEvent,
 } from "../../lib/gateway.ts";
 import type { Timeouts } from "../../lib/gateway/timeouts.ts";
 import {
@@ -67,15 +66,11 @@ export function turnOf(
 export interface Turn {
   /** What was told, in order: nodes, the reply, reasons of pauses, and the error. */
   readonly told: readonly string[];
-  /** The pauses before retries. */
-  readonly waits: readonly WaitEvent[];
   /** The error of a turn that failed. */
   readonly error: ServiceError | undefined;
   /** The requests that the service got, and how its answers ended. */
   readonly requests: readonly RecordedRequest[];
   readonly endings: readonly Ending[];
-  /** The `Last-Event-ID` of each request for a stream, its UTF-8 decoded. */
-  readonly cursors: readonly (string | null)[];
 }
 
 /**
@@ -91,7 +86,6 @@ export async function takeTurn(
   await using service = startService(answers);
   await using gateway = gatewayTo(service, timeouts);
   const told: string[] = [];
-  const waits: WaitEvent[] = [];
   let error: ServiceError | undefined;
   const controller = new AbortController();
   const { signal } = controller;
@@ -102,7 +96,6 @@ export async function takeTurn(
   const turn = async () => {
     for await (const event of events()) {
       onEvent(event);
-      if (event.type === "wait") waits.push(event);
       if (event.type === "wait") told.push(`(${event.reason})`);
       if (event.type === "progress") told.push(event.node);
       if (event.type === "reply") told.push(event.text);
@@ -116,27 +109,19 @@ export async function takeTurn(
     );
   } catch (cause) {
     if (!(cause instanceof ServiceError)) throw cause;
-    error = withoutRequestId(cause);
-    told.push(error.message);
+    error = cause;
+    told.push(messageOf(error));
   } finally {
     controller.abort(); // A turn that does not end would keep the test alive.
   }
   const { requests } = service;
   const endings = await Promise.all(requests.map(({ ended }) => ended));
-  const cursors = requestsOf("stream", requests)
-    .map(({ headers }) => headers.get("last-event-id"))
-    .map((id) => id && new TextDecoder().decode(latin1(id)));
-  return { told, waits, error, requests, endings, cursors };
+  return { told, error, requests, endings };
 }
 
-/** An error without the id of its request, which is drawn by lot. */
-export function withoutRequestId(error: ServiceError): ServiceError {
-  const { failure, operation, fate, ids } = error;
-  return new ServiceError(failure, {
-    operation,
-    fateAt: () => fate,
-    ids: { ...ids, requestId: undefined },
-  });
+/** The message of an error, without the id of its request, which is drawn by lot. */
+export function messageOf({ message }: ServiceError): string {
+  return message.replace(/, request [-\da-f]{36}/, "");
 }
 
 /** The requests of an operation. */
@@ -145,10 +130,6 @@ export function requestsOf(
   requests: readonly RecordedRequest[],
 ): readonly RecordedRequest[] {
   return requests.filter((request) => request.operation === operation);
-}
-
-function latin1(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
 /** Longer than any test, and than any time by which a test advances the clock. */

@@ -15,6 +15,7 @@ import { rowsOf } from "../../../support/tables.ts";
 import { serviceId } from "../../../support/texts.ts";
 import {
   gatewayTo,
+  requestsOf,
   startService,
   takeTurn,
   turnOf,
@@ -104,23 +105,26 @@ for (const row of rowsOf<"what" | "streams" | "told">(RUNS)) {
     const streams = row.streams.split(" ").map((it) =>
       OTHERS[it] ?? stream(it)
     );
-    const { told, requests, waits, error } = await takeTurn({
+    const { told, requests, error } = await takeTurn({
       stream: streams,
     });
     const shown = told.map((text) =>
       text.replace(/^http.*? closed .*?(?=\.)/, "SOCKET")
     );
     assertEquals(shown.join(" / "), row.told);
+    const waits = told.filter((text) => text.startsWith("("));
     assertEquals(requests.length, 2 + 1 + waits.length);
     assertEquals(error?.ids.runId, error && serviceId("r"));
   });
 }
 
 Deno.test("a stream that is resumed is requested with the last id", async () => {
-  const { cursors } = await takeTurn({
+  const { requests } = await takeTurn({
     stream: [stream("!"), stream("1a2b!"), stream("3c!"), stream(".")],
   });
-  assertEquals(cursors, [null, null, "2", "3"]);
+  const ids = requestsOf("stream", requests)
+    .map(({ headers }) => headers.get("last-event-id"));
+  assertEquals(ids, [null, null, "2", "3"]);
 });
 
 Deno.test("a peer that falls silent after three comments is taken for gone after a minute", async () => {
