@@ -18,8 +18,6 @@ import type { Operation } from "../service/exchange.ts";
 
 /** A request over HTTP/1.1, byte for byte. */
 export interface RawRequest {
-  /** The number of its connection, from 1 on. */
-  readonly connection: number;
   readonly operation: Operation;
   /** Everything up to and including the blank line. */
   readonly head: string;
@@ -27,7 +25,7 @@ export interface RawRequest {
 }
 
 /** Handles a connection, which is closed afterwards. */
-export type Script = (connection: Connection) => void | Promise<void>;
+export type Script = (connection: Connection) => unknown;
 
 /** What a service has received. */
 interface Log {
@@ -44,7 +42,6 @@ export class Connection {
   /** The same socket, or that of TLS on top of it. */
   readonly #socket: Socket;
   readonly #log: Log;
-  readonly #gone = Promise.withResolvers<void>();
   #isGone = false;
   #isForwarded = false;
   #received: Buffer = Buffer.alloc(0);
@@ -66,7 +63,6 @@ export class Connection {
     });
     const gone = () => {
       this.#isGone = true;
-      this.#gone.resolve();
       this.#wake();
     };
     this.#tcp.on("error", gone); // A reset by the client is no error of the service.
@@ -74,8 +70,8 @@ export class Connection {
   }
 
   /** Resolves when the client has ended the connection, or it was closed here. */
-  get gone(): Promise<void> {
-    return this.#gone.promise;
+  get gone(): Promise<boolean> {
+    return this.holds(Infinity);
   }
 
   /** The bytes that have arrived and were not taken. */
@@ -115,9 +111,7 @@ export class Connection {
     const start = Buffer.byteLength(head);
     if (!await this.holds(start + length)) return undefined;
     const body = this.take(start + length).subarray(start).toString();
-    const { number: connection } = this;
-    const operation = operationOf(head);
-    const request = { connection, operation, head, body };
+    const request = { operation: operationOf(head), head, body };
     this.#log.requests.push(request);
     return request;
   }
