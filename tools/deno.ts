@@ -129,6 +129,14 @@ export async function runDeno(
   args: readonly string[],
   { env = {}, read }: RunDenoOptions = {},
 ): Promise<number> {
+  // Before the child begins: it may be ready, and somebody may send a signal, at once.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"] as const) {
+    try {
+      Deno.addSignalListener(signal, () => pass(signal, child));
+    } catch {
+      // This system does not have the signal.
+    }
+  }
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
     env: { ...env },
@@ -137,13 +145,6 @@ export async function runDeno(
     stderr: "inherit",
   }).spawn();
   const reading = read?.(child.stdout);
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"] as const) {
-    try {
-      Deno.addSignalListener(signal, () => pass(signal, child));
-    } catch {
-      // This system does not have the signal.
-    }
-  }
   if (Deno.build.os !== "windows") goOnAfterStop(child);
   const { code } = await child.status;
   await reading;

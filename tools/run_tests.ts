@@ -122,6 +122,19 @@ function ownCache(): string {
     const type = "junction";
     Deno.symlinkSync(`${denoDir}/${name}`, `${folder}/deno/${name}`, { type });
   }
+  // Deno takes its esbuild from npm, and fails if two tests have it do so at once.
+  const downloads = Array.from(Deno.readDirSync(`${denoDir}/dl`));
+  if (!downloads.some(({ name }) => name.startsWith("esbuild-"))) {
+    new Deno.Command(Deno.execPath(), {
+      args: [
+        "bundle",
+        "--quiet",
+        "--no-config",
+        `${import.meta.dirname}/tool_error.ts`,
+      ],
+      stdout: "null",
+    }).outputSync();
+  }
   return `${folder}/deno`;
 }
 
