@@ -1,11 +1,11 @@
 /**
- * Bytes in and out, and time. It knows nothing of what is in them.
+ * Bytes in and out, and time. It does not know what the bytes mean.
  *
  * `standard_streams.ts` reads and writes the streams of the process, whatever else uses
  * them; `line_writer.ts` queues lines for one of them, and `error_output.ts` keeps two of
  * them in order on one terminal. `lines.ts` and `read_text.ts` read text from bytes.
- * `timeout.ts` has the only ways to wait for a time: a `deadline.ts`, a `time_limit.ts`
- * and an `awake_clock.ts` are made of it.
+ * `timeout.ts` has the only timers; `deadline.ts`, `time_limit.ts` and `awake_clock.ts`
+ * are built on it.
  *
  * @module
  */

@@ -36,7 +36,7 @@ export type ProcessEnd = Deno.Signal | number;
 
 const hasSignals = Deno.build.os !== "windows";
 
-/** The signals that end the process, and the exit codes that stand for them. */
+/** The signals that end the process, and the exit codes in their place. */
 const SIGNALS: Readonly<Partial<Record<Deno.Signal, number>>> = hasSignals
   ? {
     SIGINT: EXIT.interrupted,

@@ -8,8 +8,8 @@ const LATE = 1_000;
 
 /**
  * A clock that stands still while the process is stopped or the machine sleeps: the
- * clocks of the system go on then, and say nothing about a peer. It measures while it is
- * not disposed of. A stop or a sleep may count for up to 6 s.
+ * clocks of the system continue, and say nothing about a peer. It runs until it is
+ * disposed of. At most 6 s of a stop or a sleep are counted.
  *
  * @example
  * ```ts

@@ -39,7 +39,7 @@ export class Deadline implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Stops the timer. The outer signal still counts. */
+  /** Stops the timer. The outer signal still aborts the steps. */
   meet(): void {
     this.#stopTimer();
   }

@@ -8,7 +8,7 @@ let turn: Promise<void> | undefined;
 /**
  * Gives the event loop a turn every 50 ms, and not more often. Call it for each chunk of
  * data, and await a promise that it returns: data that has already arrived is read on
- * microtasks alone, and until they end, no timer, signal or other session gets its turn.
+ * microtasks only, and until they end, no timer, signal or other session gets its turn.
  */
 export function shareEventLoop(): Promise<void> | undefined {
   // The time before the first call is the start of the program, which shared nothing.

@@ -5,7 +5,7 @@ export type Entry =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "refused"; readonly reason: Redacted };
 
-/** An entry, or the end of the input. Ctrl-D counts as its end, too. */
+/** An entry, or the end of the input, which Ctrl-D is, too. */
 export type Input = Entry | { readonly kind: "end" };
 
 /**

@@ -14,7 +14,7 @@ const PIECE_BYTES = 128 * 1024;
 
 /**
  * Short lines are joined to texts of at most this length, in UTF-16 code units, because
- * encoding each line by itself takes longer.
+ * encoding each line separately takes longer.
  */
 const JOINED = 16 * 1024;
 

@@ -21,14 +21,14 @@ export class UnreadableLine {
   }
 }
 
-/** A line, without its line end. */
+/** A line, without its newline. */
 export type Line = string | UnreadableLine;
 
-/** One or more lines, each with its line end, or a line that cannot be read. */
+/** One or more lines, each with its newline, or a line that cannot be read. */
 type WholeText = string | UnreadableLine;
 
 export interface ReadLinesOptions {
-  /** The most bytes that a line may hold. */
+  /** The most bytes that a line may have. */
   readonly maxBytes: number;
   /**
    * Whether a line that is not UTF-8 is a fault. By default its bad bytes become U+FFFD.
@@ -37,7 +37,7 @@ export interface ReadLinesOptions {
 }
 
 /**
- * Reads UTF-8 line by line, without line ends (`\n` or `\r\n`). A leading byte order mark
+ * Reads UTF-8 line by line, without newlines (`\n` or `\r\n`). A leading byte order mark
  * is dropped. In place of a line that is too long, or cannot be decoded, comes an
  * {@linkcode UnreadableLine}; the lines after it are not affected.
  *
@@ -65,7 +65,7 @@ function split(lines: WholeText): readonly Line[] {
 
 /**
  * Reads UTF-8 by whole lines, as {@linkcode readEachLine} does, chunk by chunk. An
- * unfinished line is held as bytes, as long as it is within the limit: a decoder and a
+ * unfinished line is kept as bytes, as long as it is within the limit: a decoder and a
  * splitter that get pieces of it may look at all of it again for each piece, which is
  * quadratic.
  */
@@ -85,7 +85,7 @@ export class WholeLines {
   }
 
   /**
-   * The lines that end in a chunk: texts of one or more lines, each with its line end,
+   * The lines that end in a chunk: texts of one or more lines, each with its newline,
    * and lines that cannot be read; possibly none.
    */
   endingIn(chunk: Uint8Array): WholeText[] {
@@ -104,7 +104,7 @@ export class WholeLines {
     return ends.slice(1).map((end, index) => chunk.subarray(ends[index], end));
   }
 
-  /** The last line, if it has no line end. */
+  /** The last line, if it has no newline. */
   atEnd(): Line | undefined {
     if (this.#isTooLong || this.#unfinished.length === 0) return undefined;
     return this.#finish(new Uint8Array())[0];

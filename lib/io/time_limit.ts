@@ -27,8 +27,8 @@ export class TimeLimit implements Disposable {
   }
 
   /**
-   * Waits for a task that ends by itself at the time limit but for what it writes.
-   * Returns whether it has ended: if not, nobody reads what it writes.
+   * Waits for a task that ends at the time limit, except for what it still writes.
+   * Returns whether it has ended: if not, its output is read too slowly or not at all.
    *
    * @param written What is being written; `undefined` if nothing is. By default, that is
    * the task.

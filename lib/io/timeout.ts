@@ -1,10 +1,10 @@
 /**
- * The only ways to wait for a time.
+ * The only timers: nothing else in `lib/` waits for a time.
  *
  * @module
  */
 
-/** Shorter timeouts draw a frame or tell keys apart, in milliseconds. */
+/** Shorter timeouts draw a frame or separate keys, in milliseconds. */
 const SHORT = 500;
 
 /** How late a timer may fire and still count as punctual, in milliseconds. */
@@ -14,7 +14,7 @@ export const PUNCTUAL = 200;
 const MAX_GRACE = 5_000;
 
 /**
- * The longest alarm of a timeout, in milliseconds. One that was stopped holds 1.3 KiB
+ * The longest alarm of a timeout, in milliseconds. One that was stopped takes 1.3 KiB
  * until it is due, and most timeouts of minutes are stopped within a second.
  */
 const LONGEST = 2_000;

@@ -6,8 +6,8 @@
  * `\ud83d` of an emoji that was cut. Strict readers of JSON (Python, Rust) refuse such a
  * half, so none is passed on, and no text is cut within a character.
  *
- * A line may hold 16 MiB. What is done to all of it at once is native, because a function
- * that is called for each match takes seconds; the rest is done in parts.
+ * A line can have 16 MiB. Only native functions process all of it at once, because a
+ * function that is called for each match takes seconds; the rest is done in parts.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export function* inParts(text: string, maxLength: number): Generator<string> {
   }
 }
 
-/** Whether a text holds a NUL. No prompt may: many programs end a text there. */
+/** Whether a text contains NUL. No prompt may: many programs end a text there. */
 export function containsNul(text: string): boolean {
   return text.includes("\0");
 }

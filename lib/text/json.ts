@@ -1,13 +1,13 @@
 import { inParts } from "./foreign_text.ts";
 
-/** Shorter JSON is parsed whatever it holds, in UTF-16 code units. */
+/** Shorter JSON is always parsed, in UTF-16 code units. */
 export const SHORT_JSON = 64 * 1024;
 
 /** The most brackets, braces, commas and colons outside of strings. */
 export const MAX_SIGNS = 250_000;
 
 /**
- * Whether JSON holds so many values that parsing it would take a hundred times its
+ * Whether JSON contains so many values that parsing it would take a hundred times its
  * size: more than {@linkcode MAX_SIGNS} brackets, braces, commas and colons outside
  * of strings.
  */

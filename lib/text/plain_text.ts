@@ -22,10 +22,10 @@ const removed = () =>
   );
 
 /**
- * Removes escape sequences, control characters other than line ends and tabs, and
+ * Removes escape sequences, control characters other than newlines and tabs, and
  * the characters that reorder others (U+202A to U+202E, U+2066 to U+2069), so that
  * a text cannot recolour or retitle the terminal, move the cursor, write to the
- * clipboard, or be shown in another order. Each line end becomes `\n`.
+ * clipboard, or be shown in another order. Each newline becomes `\n`.
  *
  * If a string sequence has no end, only its introducer is removed: the rest is
  * shown as text.
@@ -53,13 +53,13 @@ const RETURN = 0x0d;
 const NEWLINE = 0x0a;
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** {@linkcode plainText} on one line: line ends and tabs become spaces. */
+/** {@linkcode plainText} on one line: newlines and tabs become spaces. */
 export function plainLine(text: string): string {
   if (!unsafeOnALine().test(text)) return text;
   return text.replace(removed(), "").replace(/[\r\n\t]+/g, " ");
 }
 
-/** Drops one line end, `\n` or `\r\n`, at the end of a text. */
+/** Drops one trailing newline, `\n` or `\r\n`. */
 export function withoutLineEnd(text: string): string {
   if (!text.endsWith("\n")) return text;
   return text.slice(0, text.endsWith("\r\n") ? -2 : -1);

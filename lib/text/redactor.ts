@@ -15,7 +15,7 @@ export const MAX_SHOWN_BYTES = 16 * 1024;
 /** The shortest piece of a key that is left out, in characters. */
 const PIECE = 12;
 
-/** The shortest key that can be told from other words, in characters. */
+/** The shortest key that is looked for, in characters: shorter ones are common words. */
 const MIN_KEY = 6;
 
 /** Stands for what is left out. */

@@ -1,7 +1,7 @@
 /**
  * The types of texts that may be shown, sent or kept. A text that somebody else wrote is
- * a `string` at first, which none of these takes: it has to pass the gate that makes the
- * type. Only the modules of this folder make them.
+ * a `string` at first, which is not assignable to any of them: a function that checks or
+ * cleans it returns the type. Only the modules of this folder do.
  *
  * @module
  */
@@ -32,14 +32,14 @@ export function unchanged(text: string): Unchanged {
 /**
  * Whether a text can be the id of a thread or a run: 1 to 1,024 bytes of UTF-8.
  * `.` and `..` cannot, because no encoding protects them in a path. Nor can a text with
- * U+FFFD, which stands for what was not a character, or with half of one.
+ * U+FFFD, which replaces invalid bytes, or with half of a surrogate pair.
  */
 export function isServiceId(id: string): id is ServiceId {
   return id.length <= 1024 && byteLength(id) <= 1024 &&
     !/^\.{0,2}$/.test(id) && !wholeCharacters(id).includes("\ufffd");
 }
 
-/** What may stand among own words: a number, a safe text or a literal, no `string`. */
+/** What a text in own words may contain: a number, a safe text or a literal, no `string`. */
 export type Part<T, Safe = Redacted> = T extends number | Safe ? T
   : T extends Branded<never> ? never
   : string extends T ? never
