@@ -58,8 +58,6 @@ export interface EditorOptions extends FrameLook {
   readonly isPlain?: boolean;
   readonly size: () => Size;
   readonly keyboard: Keyboard;
-  /** A clock, in milliseconds. The default is the clock of the process. */
-  readonly now?: (() => number) | undefined;
 }
 
 /** Where an {@linkcode Editor} gets its keys from, and what two of them do. */
@@ -103,12 +101,10 @@ export class Editor {
   constructor(options: EditorOptions) {
     this.#options = options;
     const { keyboard, output, size } = options;
-    const now = options.now ?? (() => performance.now());
     this.#keys = new TimedKeys({
       onKey: (key) => this.#press(key),
       onPause: () => this.refresh(),
       marksPastes: !keyboard.isWindowsConsole,
-      now,
     });
     this.#display = new Display({
       output,
@@ -117,7 +113,6 @@ export class Editor {
         this.#keys.flush();
         return this.#frame(size);
       },
-      now,
     });
     this.#keyMode = keyboard.keyMode({
       onResume: (wasStopped) => this.#display.resume(wasStopped),

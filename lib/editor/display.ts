@@ -21,8 +21,6 @@ export interface DisplayOptions {
   readonly size: () => Size;
   /** The rows to draw. */
   readonly frame: (size: Size) => Frame;
-  /** A clock, in milliseconds. */
-  readonly now: () => number;
 }
 
 /**
@@ -59,7 +57,7 @@ export class Display {
   refresh(): void {
     if (this.#stopFrame !== undefined) return;
     if (!this.#options.output.isWritten) return this.#refreshWhenWritten();
-    const pause = this.#nextFrameAt - this.#options.now();
+    const pause = this.#nextFrameAt - performance.now();
     if (pause <= 0) this.print();
     else this.#stopFrame = startTimeout(pause, () => this.print());
   }
@@ -71,15 +69,15 @@ export class Display {
       if (above !== "") this.#options.output.write(above);
       return;
     }
-    const { now, size, frame, output } = this.#options;
+    const { size, frame, output } = this.#options;
     this.#compareSize(size());
     const isResizing = this.#stopResize !== undefined;
     if (isResizing && above === "") return;
-    const begun = now();
+    const begun = performance.now();
     const isWritten = output.isWritten;
     this.#painter.draw(isWritten ? frame(this.#size) : NO_FRAME, above);
     if (!isWritten) this.#refreshWhenWritten();
-    const end = now();
+    const end = performance.now();
     const pause = Math.max(FRAME_PAUSE, (end - begun) * DRAWING_SHARE);
     this.#nextFrameAt = end + Math.min(pause, MAX_FRAME_PAUSE);
   }

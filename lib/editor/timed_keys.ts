@@ -20,8 +20,6 @@ export interface TimedKeysOptions {
    * is taken for a line of a paste.
    */
   readonly marksPastes: boolean;
-  /** A clock, in milliseconds. */
-  readonly now: () => number;
 }
 
 /** Text that was typed, or a paste, which more of the same kind may follow. */
@@ -56,7 +54,7 @@ export class TimedKeys {
 
   read(bytes: Uint8Array): void {
     this.#stopEscape();
-    const now = this.#options.now();
+    const now = performance.now();
     const isAfterPause = now - this.#readAt >= PASTE_TIMEOUT;
     if (isAfterPause && isCtrlC(bytes)) this.#parser.reset();
     this.#readAt = now;
@@ -116,7 +114,7 @@ export class TimedKeys {
   }
 
   #press(name: string): void {
-    const now = this.#options.now();
+    const now = performance.now();
     const isAfterEscape = now - this.#escapedAt < ESCAPE_LIMIT;
     this.#escapedAt = name === "escape" ? now : -Infinity;
     const meaning = isAfterEscape ? AFTER_ESCAPE[name] ?? name : name;

@@ -24,8 +24,6 @@ export interface ConversationOptions {
   /** How long one prompt may take, in milliseconds. By default there is no limit. */
   readonly timeLimit?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A clock, in milliseconds. The default is the clock of the process. */
-  readonly now?: (() => number) | undefined;
 }
 
 /** How a prompt ended; `unread` if nobody reads what it writes. */
@@ -44,8 +42,7 @@ interface Prompt {
  */
 export class Conversation {
   readonly #options: ConversationOptions;
-  readonly #now: () => number;
-  readonly #ctrlC: CtrlC;
+  readonly #ctrlC = new CtrlC();
   readonly #exitCode = new ExitCode();
   /** Resolved with the exit code when a person leaves, or a signal ends the program. */
   readonly #leaving = Promise.withResolvers<number>();
@@ -64,8 +61,6 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
-    this.#ctrlC = new CtrlC(this.#now);
   }
 
   /**
@@ -268,9 +263,7 @@ export class Conversation {
       threadId === undefined
         ? gateway.createThread({ signal })
         : continueThread(threadId);
-    return await this.#follow(
-      new Operation("thread", { call, limit, now: this.#now }),
-    );
+    return await this.#follow(new Operation("thread", call, limit));
   }
 
   /** Returns the next prompt, or the exit code if the conversation is left instead. */
@@ -289,10 +282,7 @@ export class Conversation {
     if (threadId === undefined) throw new Error("there is no thread");
     const call = (signal: AbortSignal) =>
       gateway.runTurn(threadId, unchanged(text), { signal, headers });
-    return this.#follow(
-      new Operation("run", { call, limit, now: this.#now }),
-      number,
-    );
+    return this.#follow(new Operation("run", call, limit), number);
   }
 
   /**

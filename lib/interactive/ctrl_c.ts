@@ -13,17 +13,12 @@ const LEAVE_WITHIN = 2_000;
  * after a run or a reply was meant for that, and does nothing.
  */
 export class CtrlC {
-  readonly #now: () => number;
   #settledAt = -Infinity;
   #announcedAt = -Infinity;
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
   /** Records that something was dropped, or that a reply was written. */
   settle(): void {
-    this.#settledAt = this.#now();
+    this.#settledAt = performance.now();
     this.#announcedAt = -Infinity;
   }
 
@@ -36,7 +31,7 @@ export class CtrlC {
       this.settle();
       return "drop";
     }
-    const now = this.#now();
+    const now = performance.now();
     if (clear()) {
       this.#announcedAt = -Infinity;
       return "clear";

@@ -11,7 +11,7 @@ import {
   shownLine,
 } from "../text.ts";
 import type { Terminal } from "./terminal.ts";
-import type { Dropped, Step, ViewEvent } from "./view.ts";
+import type { Dropped, ViewEvent } from "./view.ts";
 
 /** How lines look. */
 export type LineLook = Pick<
@@ -19,20 +19,8 @@ export type LineLook = Pick<
   "isTyped" | "isPlain" | "isQuiet" | "style"
 >;
 
-/** The events that may be shown as lines. */
-export type LineEvent = Step | Extract<ViewEvent, { readonly type: LineType }>;
-
-type LineType =
-  | "banner"
-  | "thread"
-  | "dropped"
-  | "reply"
-  | "error"
-  | "ctrl-c"
-  | "farewell";
-
 /** The lines that an event is shown as, each with its newline; empty if it needs none. */
-export function linesAbout(event: LineEvent, look: LineLook): Shown {
+export function linesAbout(event: ViewEvent, look: LineLook): Shown {
   switch (event.type) {
     case "begin":
     case "run":

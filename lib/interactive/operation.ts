@@ -6,15 +6,6 @@ export type Events = AsyncIterable<CreationEvent | TurnEvent> & {
   readonly fate?: Fate | undefined;
 };
 
-export interface OperationOptions {
-  /** Calls the service; the signal drops the call. */
-  readonly call: (signal: AbortSignal) => Events;
-  /** Aborted when the time for the operation is over. */
-  readonly limit: AbortSignal;
-  /** A clock, in milliseconds. */
-  readonly now: () => number;
-}
-
 /**
  * What a user can drop: the creation of the thread, or a run until its reply is written.
  */
@@ -26,19 +17,21 @@ export class Operation {
   /** The number of waiting prompts that were dropped with it. */
   droppedPrompts = 0;
   readonly #dropping = new AbortController();
-  readonly #now: () => number;
-  readonly #begunAt: number;
+  readonly #begunAt = performance.now();
   /** Whether the service has started a run. */
   #isRun = false;
 
+  /**
+   * @param call Calls the service; the signal drops the call.
+   * @param limit Aborted when the time for the operation is over.
+   */
   constructor(
     kind: "thread" | "run",
-    { call, limit, now }: OperationOptions,
+    call: (signal: AbortSignal) => Events,
+    limit: AbortSignal,
   ) {
     this.kind = kind;
     this.events = call(AbortSignal.any([this.dropped, limit]));
-    this.#now = now;
-    this.#begunAt = now();
   }
 
   /** Aborted when the operation is dropped. */
@@ -60,7 +53,7 @@ export class Operation {
   /** Records that the remote operation is over, and returns the event that says so. */
   end(completed: boolean): ViewEvent {
     this.ending = completed ? "completed" : "failed";
-    const total = this.#isRun ? this.#now() - this.#begunAt : undefined;
+    const total = this.#isRun ? performance.now() - this.#begunAt : undefined;
     return { type: "end", completed, total };
   }
 }

@@ -55,7 +55,6 @@ export interface StatusLineOptions {
   /** Whether the font may lack all characters but those of ASCII. */
   readonly isAscii: boolean;
   readonly columns: () => number;
-  readonly now?: (() => number) | undefined;
 }
 
 /** Statuses of a node that has finished. */
@@ -84,7 +83,6 @@ interface RowState {
  */
 export class StatusLine {
   readonly #options: StatusLineOptions;
-  readonly #now: () => number;
   readonly #marks: Marks;
   #shown: RowState | undefined;
   #stopSpinner = () => {};
@@ -92,12 +90,11 @@ export class StatusLine {
   constructor(options: StatusLineOptions) {
     this.#options = options;
     this.#marks = options.isAscii ? ASCII_MARKS : MARKS;
-    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Shows a step of an operation. Returns the lines that stay above the row, if any. */
   advance(step: Step): Shown {
-    const now = this.#now();
+    const now = performance.now();
     if (step.type === "begin") this.#shown = { startedAt: now };
     const state = this.#shown;
     if (state === undefined) return "";
@@ -148,7 +145,7 @@ export class StatusLine {
   row(columns: number): Shown {
     if (this.#shown === undefined) return "";
     const { node, pause, startedAt } = this.#shown;
-    const now = this.#now();
+    const now = performance.now();
     const milliseconds = now - startedAt;
     if (milliseconds < DELAY) return "";
     const sinceNode = now - (node?.reachedAt ?? startedAt);
@@ -166,7 +163,7 @@ export class StatusLine {
     const isMarked = isDone || !completed;
     return this.#finished(
       label,
-      this.#now() - reachedAt,
+      performance.now() - reachedAt,
       isMarked ? completed : undefined,
     );
   }

@@ -2,11 +2,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { cellsOfLine, cutToWidth, placed } from "../../lib/editor/layout.ts";
 import { Painter } from "../../lib/editor/painter.ts";
-import { FakeClock } from "../support/clocks.ts";
 import { fromCarets, keyRows } from "../support/scripts.ts";
 import { Emulator, Person } from "../support/terminal_emulator.ts";
 import { redacted } from "../support/texts.ts";
-import { until } from "../support/waits.ts";
 
 const LEAVING = "Leaves after the run; any key cancels";
 
@@ -31,7 +29,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
       type ^[[200~one^Mtwo^M
       | > one
       |   two
-      later 999
+      later 900
       type ^C
       | > one
       |   two
@@ -132,16 +130,6 @@ const SCRIPTS: Readonly<Record<string, string>> = {
       called renew 2
       read
       called renew 3`,
-};
-for (const [what, script] of Object.entries(SCRIPTS)) {
-  Deno.test(`Editor ${what}`, async () => {
-    using person = new Person(40);
-    await person.play(script);
-  });
-}
-
-/** The same where time decides: timers run with `later`. */
-const TIMED: Readonly<Record<string, string>> = {
   "takes a lone Escape for a key after 50 ms; it leaves a search": `
       read
       type a^M
@@ -158,14 +146,14 @@ const TIMED: Readonly<Record<string, string>> = {
   "starts a line at Ctrl-J, and at Enter within a second after Escape outside of a search":
     `
       type a^Jb^[
-      later 999
+      later 1049
       type ^Mc^[
       later 50
       type d
       type ^M
       gets a^Jb^Jcd
       type e^[
-      later 1000
+      later 1050
       type ^M^Ra^[
       later 50
       type ^M
@@ -184,11 +172,10 @@ const TIMED: Readonly<Record<string, string>> = {
       type ^[[100;5u
       gets end`,
 };
-for (const [what, script] of Object.entries(TIMED)) {
+for (const [what, script] of Object.entries(SCRIPTS)) {
   Deno.test(`Editor ${what}`, async () => {
-    using clock = new FakeClock();
     using person = new Person(40);
-    await person.play(script, clock);
+    await person.play(script);
   });
 }
 
@@ -205,7 +192,6 @@ const ESCAPES = keyRows(`
 Deno.test("Editor calls onInterrupt for Escape pressed twice within a second, unless somebody is asked", async () => {
   for (const asked of ["status", "read"]) {
     for (const [first, pause, second, count] of ESCAPES) {
-      using clock = new FakeClock();
       using person = new Person(40);
       await person.play(
         `${asked}
@@ -214,7 +200,6 @@ Deno.test("Editor calls onInterrupt for Escape pressed twice within a second, un
          type ${second}
          later 50
          called interrupt ${asked === "read" ? 0 : count}`,
-        clock,
       );
     }
   }
@@ -320,9 +305,9 @@ Deno.test("Editor ends with the terminal, whatever is dropped, and rejects every
 Deno.test("Editor draws the next frame soon after one that took a minute", async () => {
   using person = new Person(40);
   person.writing = 60_000;
-  await person.play("read\ntype one\n| > one");
+  await person.play("read\ntype one\nlater 500\n| > one");
   person.writing = 0;
-  await person.play("type  two\n| > one two");
+  await person.play("type  two\nlater 500\n| > one two");
 });
 
 Deno.test("Editor takes 10 MiB that are pasted at once whole, and draws few of them", async () => {
@@ -330,15 +315,18 @@ Deno.test("Editor takes 10 MiB that are pasted at once whole, and draws few of t
   const asked = person.editor.read();
   const line = "All work and no play makes Jack a dull boy, 汉字 included.\n";
   const text = line.repeat(Math.ceil(10 * 1024 * 1024 / line.length));
-  void person.type(fromCarets("[]^[[D^[[200~"));
+  await person.type(fromCarets("[]^[[D^[[200~"));
   const bytes = new TextEncoder().encode(text);
   for (let at = 0; at < bytes.length; at += 4096) {
-    void person.type(bytes.subarray(at, at + 4096)); // as the terminal driver splits it
+    await person.type(bytes.subarray(at, at + 4096)); // as the terminal driver splits it
+    person.clock.elapse(0.1);
   }
   for (const key of ["^[[201~", "^[[3~", "^?", "!"]) {
     await person.type(fromCarets(key));
   }
-  await until(() => person.emulator.allText.endsWith("!"));
+  person.clock.elapse(1_000);
+  await person.emulator.settled();
+  assert(person.emulator.allText.endsWith("!"));
   assert(person.written.length < text.length / 10);
   await person.type("\r");
 
@@ -348,14 +336,13 @@ Deno.test("Editor takes 10 MiB that are pasted at once whole, and draws few of t
 });
 
 Deno.test("Editor draws nothing while the size changes, and the text again when it has rested for 100 ms", async () => {
-  using clock = new FakeClock();
   using person = new Person(40);
   const digits = "0123456789".repeat(6);
-  await person.play(`read\ntype ${digits}\nlater 10`, clock);
+  await person.play(`read\ntype ${digits}\nlater 10`);
   const { length } = person.written;
   for (const columns of [30, 20, 50, 40]) {
     await person.resize(columns);
-    await person.play("type x\nlater 99", clock);
+    await person.play("type x\nlater 99");
   }
   assertEquals(person.written.length, length);
   person.editor.print("above\n"); // must not wait
@@ -366,7 +353,6 @@ Deno.test("Editor draws nothing while the size changes, and the text again when 
      | above
      | > ${digits.slice(0, 38)}
      | ${digits.slice(38)}xxxx`,
-    clock,
   );
 });
 
@@ -412,7 +398,7 @@ Deno.test("Editor writes at most 20 bytes for a letter at the end of a line, and
   using person = new Person(80);
   void person.editor.read();
   const bytesOf = async (keys: string) => {
-    person.time += 1_000; // The last frame is old enough.
+    person.clock.elapse(1_000); // The last frame is old enough.
     const { length } = person.written;
     await person.type(fromCarets(keys));
     return new TextEncoder().encode(person.written.slice(length)).length;

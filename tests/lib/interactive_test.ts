@@ -49,7 +49,6 @@ interface Script {
  */
 class Story implements View {
   readonly log: string[] = [];
-  time = 0;
   hasText = false;
   takesOutput = true;
   readonly typing: Typing | undefined;
@@ -82,7 +81,6 @@ class Story implements View {
       baseUrl: "https://brain.example",
       threadId: script.threadId ? serviceId(script.threadId) : undefined,
       timeLimit: 7_000,
-      now: () => this.time,
     });
   }
 
@@ -368,6 +366,7 @@ a script ends at the first failure; exit is a prompt
 
 for (const [what, [script = "", ...log]] of STORIES) {
   Deno.test(`Conversation: ${what}`, async () => {
+    using _clock = new FakeClock();
     const story = new Story(JSON.parse(script));
     const lines = log.map((line) => PARTS[line] ?? line);
     assertEquals(await story.play(), lines.join("\n"));
@@ -380,12 +379,13 @@ for (const [what, [script = "", ...log]] of STORIES) {
 
 Deno.test("Ctrl-C twice at an empty prompt leaves with 130, and not after a text or within a second of a drop or a reply", async () => {
   for (const isDropped of [false, true]) {
+    using clock = new FakeClock();
     const story: Story = new Story({
       inputs: [RUN],
       at: {
         reply: () => isDropped && story.ctrlC(),
         idle: () => {
-          for (story.time of [999, 1_000]) assert(story.ctrlC());
+          for (clock.time of [999, 1_000]) assert(story.ctrlC());
           story.hasText = true;
           assert(story.ctrlC());
           story.hasText = false;
@@ -417,14 +417,16 @@ async function held(type: ViewEvent["type"], script: Script) {
 }
 
 Deno.test("Ctrl-C leaves although the reader of a reply that was stopped does not read on", async () => {
+  using clock = new FakeClock();
   const { story } = await held("reply", { inputs: [RUN] });
   assert(story.ctrlC());
-  story.time = 1_000;
+  clock.time = 1_000;
   assert(story.ctrlC());
   assertFalse(story.ctrlC());
 });
 
 Deno.test("Conversation that is left ends its run, and says so once", async () => {
+  using _clock = new FakeClock();
   const story = new Story({ inputs: ["run hang"] });
   void story.play();
   await until(() => story.log.includes("run r"));
@@ -566,11 +568,11 @@ const CTRL_C: Readonly<Record<string, string>> = {
 
 for (const [rule, calls] of Object.entries(CTRL_C)) {
   Deno.test(`CtrlC ${rule}`, () => {
-    let time = 0;
-    const ctrlC = new CtrlC(() => time);
+    using clock = new FakeClock();
+    const ctrlC = new CtrlC();
     for (const call of calls.split(", ")) {
       const [at, how, does] = call.split(" ");
-      time = Number(at);
+      clock.time = Number(at);
       const did = how === "settle"
         ? ctrlC.settle()
         : ctrlC.press(how === "running", () => how === "typed");

@@ -4,9 +4,9 @@ import xterm from "@xterm/headless";
 import { Editor, type KeyModeActions, type Size } from "../../lib/editor.ts";
 import type { TerminalOutput } from "../../lib/io.ts";
 import { PLAIN } from "../../lib/text.ts";
-import type { FakeClock } from "./clocks.ts";
+import { FakeClock } from "./clocks.ts";
 import { fromCarets, stepsOf } from "./scripts.ts";
-import { until } from "./waits.ts";
+import { setImmediate } from "node:timers/promises";
 
 /** How an {@linkcode Emulator} counts columns. */
 export type Widths =
@@ -132,12 +132,11 @@ export function takenAtOnce(write: (text: string) => void): TerminalOutput {
 /** What a person's keys have done, by the name of the callback. */
 type Call = "interrupt" | "quit" | "typing" | "stop" | "renew";
 
-/** A person at an editor on an emulator, with a clock that only the test advances. */
+/** A person at an editor on an emulator, and a clock that only the test advances. */
 export class Person implements Disposable {
   readonly emulator: Emulator;
   readonly editor: Editor;
-  /** In milliseconds. */
-  time = 0;
+  readonly clock = new FakeClock();
   /** How long each write to the terminal takes, in milliseconds. */
   writing = 0;
   /** How often each callback was called. */
@@ -172,7 +171,6 @@ export class Person implements Disposable {
       size: () => this.size,
       style: PLAIN,
       sign: "> ",
-      now: () => this.time,
       keyboard: {
         input: () => this.#keys(),
         keyMode: (events) => {
@@ -210,7 +208,7 @@ export class Person implements Disposable {
 
   /** Writes to the terminal. */
   write(text: string): void {
-    this.time += this.writing;
+    this.clock.time += this.writing;
     this.written += text;
     this.emulator.write(text);
   }
@@ -232,14 +230,18 @@ export class Person implements Disposable {
     this.#wake();
   }
 
-  /** Waits until the emulator shows these rows alone, or after `...`, as its last ones. */
+  /** The emulator shows these rows alone, or after `...` as its last ones. */
   async sees(...rows: readonly string[]): Promise<void> {
     const isLast = rows[0] === "...";
     const wanted = isLast ? rows.slice(1) : rows;
     const shown = () =>
       this.emulator.allText.split("\n").slice(isLast ? -wanted.length : 0);
-    const isShown = () => shown().join("\n") === wanted.join("\n");
-    await until(isShown).catch(() => {});
+    for (let turn = 1; shown().join("\n") !== wanted.join("\n"); turn++) {
+      if (turn > 200) break;
+      await setImmediate();
+      if (turn % 20 === 0) this.clock.elapse(10); // until the next frame
+      await this.emulator.settled();
+    }
     await this.emulator.settled();
     assertEquals(shown(), wanted);
   }
@@ -247,17 +249,13 @@ export class Person implements Disposable {
   /**
    * Plays a script. Its rows are what {@linkcode sees} waits for, and `type` is followed by
    * keys as {@linkcode fromCarets} reads them.
-   *
-   * @param clock The clock of timers, if it does not advance by itself.
    */
-  async play(script: string, clock?: FakeClock): Promise<void> {
-    for (const [verb, text] of stepsOf(script)) {
-      await this.act(verb, text, clock);
-    }
+  async play(script: string): Promise<void> {
+    for (const [verb, text] of stepsOf(script)) await this.act(verb, text);
   }
 
   /** Does a step of a script. */
-  async act(verb: string, text: string, clock?: FakeClock): Promise<void> {
+  async act(verb: string, text: string): Promise<void> {
     const [name = "", number] = text.split(" ");
     switch (verb) {
       case "|":
@@ -267,8 +265,7 @@ export class Person implements Disposable {
         await this.type(fromCarets(text));
         break;
       case "later":
-        clock?.elapse(Number(text));
-        this.time += Number(text);
+        this.clock.elapse(Number(text));
         break;
       case "status":
         this.editor.setStatus(() => text);
@@ -311,5 +308,6 @@ export class Person implements Disposable {
 
   [Symbol.dispose](): void {
     void this.editor.leave();
+    this.clock[Symbol.dispose]();
   }
 }

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { Display } from "../../../lib/editor/display.ts";
 import { NO_FRAME } from "../../../lib/editor/painter.ts";
+import { FakeClock } from "../../support/clocks.ts";
 import { takenAtOnce } from "../../support/terminal_emulator.ts";
 
 const size = () => ({ columns: 80, rows: 24 });
@@ -12,7 +13,6 @@ Deno.test("Display draws nothing while it is suspended, again after resume(), an
     output: takenAtOnce(() => {}),
     size,
     frame: () => (frames++, NO_FRAME),
-    now: () => 0,
   });
   display.suspend();
   display.print();
@@ -33,17 +33,18 @@ Deno.test("Display draws no frame before the terminal has taken everything, but 
     write: (text: string) => void written.push(text),
     settle: () => taken.promise,
   };
-  let [frames, time] = [0, 0];
+  using clock = new FakeClock();
+  let frames = 0;
   const display = new Display({
     output,
     size,
     frame: () => ({ ...NO_FRAME, rows: [[cell(`${++frames}`)]] }),
-    now: () => time += 1_000,
   });
   const take = async (isTaken: boolean) => {
     taken.resolve(isTaken);
     taken = Promise.withResolvers();
     await setImmediate();
+    clock.elapse(10);
   };
   for (let i = 0; i < 3; i++) display.refresh();
   display.print("line\n");

@@ -268,7 +268,7 @@ class Chat extends Person {
   readonly conversation: Conversation;
   readonly #gateway = new FakeGateway();
 
-  constructor(terminal: Terminal, now = () => this.time) {
+  constructor(terminal: Terminal) {
     super(50, terminal);
     this.view = new ChatView({
       surface: this.editor,
@@ -277,7 +277,6 @@ class Chat extends Person {
       status: terminal.isPlain ? undefined : new StatusLine({
         ...terminal,
         columns: () => this.size.columns,
-        now,
       }),
     });
     this.conversation = new Conversation({
@@ -285,7 +284,6 @@ class Chat extends Person {
       view: this.view,
       maskedKey: "****",
       baseUrl: "https://service.example",
-      now: () => this.time,
     });
     void this.conversation.runInteractive();
   }
@@ -395,8 +393,8 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
 });
 
 Deno.test("a chat draws its status four times a second, and at each event until the operation ends", () => {
-  using clock = new FakeClock();
-  using chat = new Chat(SCREEN, () => clock.time);
+  using chat = new Chat(SCREEN);
+  const { clock } = chat;
   const show = (event: string) => chat.view.show(EVENTS[event] as ViewEvent);
   const frames: number[] = [];
   chat.editor.refresh = () => void frames.push(clock.time);

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import {
-  type LineEvent,
   type LineLook,
   linesAbout,
 } from "../../../lib/interactive/event_lines.ts";
 import { JsonView } from "../../../lib/interactive/json_view.ts";
 import { PromptLines } from "../../../lib/interactive/stdin_prompts.ts";
+import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 import { stepsOf } from "../../support/scripts.ts";
 import { serviceError } from "../../support/service_errors.ts";
@@ -80,7 +80,7 @@ const EVENTS = String.raw`
 
 /** The lines of an event, whose texts need no brand here. */
 function linesOf(event: object, look: Partial<LineLook>): string {
-  return linesAbout(event as LineEvent, { ...CHAT, ...look });
+  return linesAbout(event as ViewEvent, { ...CHAT, ...look });
 }
 
 Deno.test("an event is lines, with -q what was dropped and is wrong alone, and a line of JSON without internal fields", async () => {

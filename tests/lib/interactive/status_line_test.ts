@@ -3,6 +3,7 @@ import { cellsOfLine } from "../../../lib/editor/layout.ts";
 import type { WaitEvent } from "../../../lib/gateway.ts";
 import { StatusLine } from "../../../lib/interactive/status_line.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
+import { FakeClock } from "../../support/clocks.ts";
 import fc, { anyCodePoint } from "../../support/generated.ts";
 import { stepsOf } from "../../support/scripts.ts";
 import { redacted } from "../../support/texts.ts";
@@ -11,24 +12,20 @@ const SGR = RegExp("\x1b\\[\\d+m", "g");
 
 /** A status line, half a second after the beginning, and its clock. */
 function watch({ columns = 80, style = PLAIN, isAscii = false } = {}) {
-  let now = 5_000;
-  const line = new StatusLine({
-    style,
-    isAscii,
-    columns: () => columns,
-    now: () => now,
-  });
+  const clock = new FakeClock();
+  const line = new StatusLine({ style, isAscii, columns: () => columns });
   line.advance({ type: "begin" });
-  now += 500;
+  clock.time += 500;
   return {
     line,
+    [Symbol.dispose]: () => clock[Symbol.dispose](),
     /** Does a step of a script. Returns the lines or the row; its spinner has stopped. */
     act(verb: string, text: string): string {
       const [first = "", second = ""] = text.split(/: |, (?=again)/);
       const completed = verb === "completed";
       switch (verb) {
         case "later":
-          now += Number(text);
+          clock.time += Number(text);
           return "";
         case "row":
           return line.row(columns).replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/, "⠋");
@@ -118,7 +115,8 @@ const SCRIPTS = {
 };
 for (const [what, script] of Object.entries(SCRIPTS)) {
   Deno.test(`StatusLine shows ${what}`, () => {
-    const { act } = watch();
+    using watched = watch();
+    const { act } = watched;
     let shown = "";
     for (const [verb, text] of [...stepsOf(script), ["row", ""]] as const) {
       if (verb !== "|") {
@@ -133,7 +131,8 @@ for (const [what, script] of Object.entries(SCRIPTS)) {
 }
 
 Deno.test("StatusLine turns its spinner four times a second, of ASCII with ASCII_MARKS", () => {
-  const { act } = watch({ isAscii: true });
+  using watched = watch({ isAscii: true });
+  const { act } = watched;
   for (const sign of ["-", "\\", "|", "/", "-"]) {
     assertEquals(act("row", "").charAt(0), sign);
     act("later", "250");
@@ -156,7 +155,8 @@ const ROWS = {
 };
 Deno.test("StatusLine cuts its row", () => {
   for (const [columns, row] of Object.entries(ROWS)) {
-    const { act } = watch({ columns: Number(columns) });
+    using watched = watch({ columns: Number(columns) });
+    const { act } = watched;
     act("progress", "research: reading the 7 pages");
     assertEquals(act("row", ""), row);
   }
@@ -170,7 +170,8 @@ Deno.test("StatusLine takes one row of any width, and so does each line above it
     text,
     fc.boolean(),
     (columns, node, status, isPause) => {
-      const { line, act } = watch({ columns, style: COLOURED });
+      using watched = watch({ columns, style: COLOURED });
+      const { line, act } = watched;
       line.advance({
         type: "progress",
         node: redacted(node),
