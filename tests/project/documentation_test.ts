@@ -9,7 +9,7 @@ import config from "../../deno.json" with { type: "json" };
 import { usage } from "../../lib/command_line/usage.ts";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { PAGES, updated } from "../../tools/docs.ts";
-import { settings } from "../support/client_process.ts";
+import { runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { ReferenceService } from "../support/service/service.ts";
 import { Screen, test } from "../support/tmux_screen.ts";
@@ -137,6 +137,20 @@ test("README.md: the chat in a terminal looks as shown", async () => {
   const text = await screen.waitFor(/\n\[0\]\$$/);
 
   assertEquals(stable(text), stable(shown.replace(/^/, "[0]")) + "[0]$");
+});
+
+Deno.test("docs/service.md: the check reports as shown", async () => {
+  const [shown = ""] = blocks("docs/service.md", "text").slice(1);
+  await using service = ReferenceService.start();
+  const args = ["--check", "-p", "hello"];
+  const { stdout } = await runClient({ args, env: settings(service) });
+
+  const lines = (report: string) =>
+    report.replaceAll(UUID, "").replaceAll(/[\d.]+(?= m?s\b)/g, "")
+      .replace(/https?:\S+/, "").replaceAll(/ +/g, " ")
+      .replace(" for a service on this machine", "").split("\n").slice(1)
+      .filter((line) => !line.includes("live")); // it comes after 2 s
+  assertEquals(lines(stdout), lines(shown));
 });
 
 Deno.test("docs/install.md: the permission flags match the client's needs", () => {

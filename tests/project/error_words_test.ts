@@ -5,6 +5,7 @@ import {
   CONNECTING,
 } from "../../lib/gateway/connection/connection_rows.ts";
 import { fateInWords } from "../../lib/gateway/failure/fate.ts";
+import { problemOfStatus } from "../../lib/gateway/failure/retry_policy.ts";
 import { STATUS_WORDS } from "../../lib/gateway/http/status_error.ts";
 import { redacted } from "../support/texts.ts";
 import { Redactor } from "../../lib/text.ts";
@@ -23,9 +24,8 @@ Deno.test('each reason that comes without advice has a row in "What errors say",
   const rows = page.slice(page.indexOf("## What errors say"))
     .match(/^\| `.*?(?= \| )/gm)
     ?.flatMap((cell) => cell.match(/(?<=`)[^`,][^`]*(?=`)/g) ?? []) ?? [];
-  // `...` and a status stand for any text.
   const shown = rows.map((row) =>
-    RegExp(row.split(/\.{3}|\d{3}/).map(RegExp.escape).join(".*"))
+    RegExp(row.split("...").map(RegExp.escape).join(".*"))
   );
   const name = redacted("service.test");
   const about = {
@@ -50,8 +50,11 @@ Deno.test('each reason that comes without advice has a row in "What errors say",
   ];
   const unexplained = (reason: string) => !shown.some((it) => it.test(reason));
   assertEquals(reasons.filter(unexplained), []);
+  const statuses = Array.from({ length: 600 }, (_, status) => status);
   const told = [
     ...reasons,
+    ...statuses.filter((it) => problemOfStatus("create run", it))
+      .map((status) => `The service answered ${status}: x`),
     ...STATUS_WORDS.map(({ meaning, statuses }) =>
       `${meaning} (${statuses[0]}: x) (${statuses[1]}: x)`
     ),
