@@ -53,12 +53,12 @@ async function* http1Parts(connection: Connection): AsyncGenerator<Part> {
 const [DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, WINDOW_UPDATE] = [
   ...[0, 1, 3, 4, 7, 8],
 ] as const;
-const [ACK, END_STREAM, END_HEADERS, PRIORITY] = [1, 1, 4, 0x20] as const;
+const [ACK, END_STREAM, END_HEADERS] = [1, 1, 4] as const;
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEAD_BYTES = 9;
 
-/** A field of the static table as it stands in a header block (RFC 7541, A). */
+/** How the header block of a `GET` begins: a field of the static table (RFC 7541, A). */
 const METHOD_GET = 0x82;
 
 /** The field `:status` with a value of three bytes, which follows (RFC 7541, 6.2.2). */
@@ -112,13 +112,13 @@ async function* http2Parts(connection: Connection): AsyncGenerator<Part> {
     const length = connection.received.readUIntBE(0, 3);
     if (!await connection.holds(HEAD_BYTES + length)) return;
     const bytes = connection.take(HEAD_BYTES + length);
-    const [type, flags, stream] = [
-      bytes[3],
-      bytes[4] ?? 0,
-      bytes.readUInt32BE(5),
-    ];
+    const type = bytes.readUInt8(3);
+    const flags = bytes.readUInt8(4);
+    const stream = bytes.readUInt32BE(5);
     const isLast = (flags & END_STREAM) !== 0;
-    const operation = operations.get(stream) ?? headersOf(bytes, isLast);
+    const begun = isLast ? "create thread" : "create run";
+    const operation = operations.get(stream) ??
+      (bytes[HEAD_BYTES] === METHOD_GET ? "stream" : begun);
     const answer = () =>
       connection.write(answerFrames(stream, 200, correctBody(operation)));
     const refuse = (status: number) =>
@@ -144,13 +144,6 @@ async function* http2Parts(connection: Connection): AsyncGenerator<Part> {
       yield { ...part, place: "after the body" };
     }
   }
-}
-
-/** The operation that a `HEADERS` frame begins. */
-function headersOf(bytes: Buffer, isLast: boolean): Operation {
-  const start = HEAD_BYTES + ((bytes[4] ?? 0) & PRIORITY ? 5 : 0);
-  if (bytes[start] === METHOD_GET) return "stream";
-  return isLast ? "create thread" : "create run";
 }
 
 function answerFrames(

@@ -177,14 +177,14 @@ Deno.test("the stream of a run is requested again after its problem if no event 
 /** How many comments came, the longest silence and its limit, in seconds. */
 const LIMITS = [[2, 1, 600], [3, 1, 60], [3, 30, 120], [9, 300, 600]] as const;
 
-for (const [comments, longest, limit] of LIMITS) {
-  Deno.test(`after ${comments} comments and a silence of ${longest} s, one of ${limit} s is a loss`, () => {
+Deno.test("silenceLimit() is four times the longest silence after three comments, from a minute to ten", () => {
+  for (const [comments, longest, limit] of LIMITS) {
     const state = { mayRepeat: false, comments, longest: longest * SECOND };
     const twice = { ...state, mayRepeat: true };
     assertEquals(silenceLimit(state, TIMEOUTS), limit * SECOND);
     assertEquals(silenceLimit(twice, TIMEOUTS), 600 * SECOND);
-  });
-}
+  }
+});
 
 Deno.test("pauseLabel() and pauseSentence() say why there is a pause, and how long it is in whole seconds", () => {
   const label = pauseLabel("service busy", 5_100);
