@@ -66,7 +66,7 @@ export interface CheckArguments {
 }
 
 /** The values of each option and of `-`, in order; an empty string for a switch. */
-type Found = Map<OptionName | "-", string[]>;
+type Found = Map<string, string[]>;
 
 /**
  * Parses a command line.
@@ -180,7 +180,7 @@ function addOptions(argument: string, rest: string[], found: Found): void {
   }
 }
 
-function add(found: Found, name: OptionName | "-", value: string): void {
+function add(found: Found, name: string, value: string): void {
   found.set(name, [...found.get(name) ?? [], value]);
 }
 
@@ -213,9 +213,8 @@ function refuseExcluded(found: Found): void {
   if (count("-") > 1) throw new UsageError(`"-" can be given only once`);
   const mode = modeOf(found);
   const all: readonly Argument[] = [...OPTIONS, STANDARD_INPUT];
-  const given: ReadonlySet<string> = new Set(found.keys());
   for (const { name, modes, isLook } of all) {
-    if (!given.has(name) || modes.includes(mode) || isLook) continue;
+    if (!found.has(name) || modes.includes(mode) || isLook) continue;
     const shown = name === "-" ? `"-"` : `--${name}`;
     throw new UsageError(
       mode === "prompts"

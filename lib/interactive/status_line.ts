@@ -20,35 +20,29 @@ const DELAY = 500;
 const SPINNER_PAUSE = 250;
 
 /** The marks of a status line, one column each. */
-interface Marks {
-  readonly spinner: readonly Shown[];
-  readonly done: Shown;
-  readonly failed: Shown;
-}
-
-const MARKS: Marks = {
+const MARKS = {
   spinner: [
-    shown`\u280b`,
-    shown`\u2819`,
-    shown`\u2839`,
-    shown`\u2838`,
-    shown`\u283c`,
-    shown`\u2834`,
-    shown`\u2826`,
-    shown`\u2827`,
-    shown`\u2807`,
-    shown`\u280f`,
+    "\u280b",
+    "\u2819",
+    "\u2839",
+    "\u2838",
+    "\u283c",
+    "\u2834",
+    "\u2826",
+    "\u2827",
+    "\u2807",
+    "\u280f",
   ],
-  done: shown`\u2713`,
-  failed: shown`\u2717`,
-};
+  done: "\u2713",
+  failed: "\u2717",
+} as const;
 
 /** Marks for fonts that lack the others, such as those of the Linux console. */
-const ASCII_MARKS: Marks = {
-  spinner: [shown`|`, shown`/`, shown`-`, shown`\\`],
-  done: shown`+`,
-  failed: shown`x`,
-};
+const ASCII_MARKS = {
+  spinner: ["|", "/", "-", "\\"],
+  done: "+",
+  failed: "x",
+} as const;
 
 export interface StatusLineOptions {
   readonly style: Style;
@@ -83,7 +77,7 @@ interface RowState {
  */
 export class StatusLine {
   readonly #options: StatusLineOptions;
-  readonly #marks: Marks;
+  readonly #marks: typeof MARKS | typeof ASCII_MARKS;
   #shown: RowState | undefined;
   #stopSpinner = () => {};
 
@@ -178,7 +172,7 @@ export class StatusLine {
     const { done, failed } = this.#marks;
     let mark = shown` `;
     if (completed !== undefined) {
-      mark = completed ? style.green(done) : style.red(failed);
+      mark = shown`${completed ? style.green(done) : style.red(failed)}`;
     }
     return shown`${mark}${afterMark(label, milliseconds, columns())}\n`;
   }
