@@ -42,9 +42,6 @@ export interface ReplyEvent {
 /** What a run's stream yields: `reply` comes last. */
 export type StreamEvent = ProgressEvent | ReplyEvent;
 
-/** What a run's stream yields before the reply. */
-export type StepEvent = Exclude<StreamEvent, ReplyEvent>;
-
 /** What a turn yields: `reply` comes last. */
 export type TurnEvent = WaitEvent | RunEvent | StreamEvent;
 

@@ -17,7 +17,7 @@ import { COMPLETION_NOTICE, type Reply, selectReply } from "./reply_text.ts";
 import { ConnectionCursor } from "./stream_cursor.ts";
 import { MAX_LINE_BYTES, StreamLines } from "./stream_lines.ts";
 import type { StreamRecord } from "./stream_record.ts";
-import type { ReplyEvent, StepEvent, StreamEvent } from "../turn_event.ts";
+import type { ProgressEvent, ReplyEvent, StreamEvent } from "../turn_event.ts";
 
 /**
  * The longest body that is read as an error and not as a stream, in UTF-16 code units.
@@ -205,7 +205,7 @@ class EventParser {
         return true;
       }
       if (value.event === "progress") {
-        this.#cursor.event(this.#step(value, json));
+        this.#cursor.event(this.#progress(value, json));
         return false;
       }
     }
@@ -220,7 +220,7 @@ class EventParser {
     return false;
   }
 
-  #step({ node, status }: JsonObject, json: string): StepEvent {
+  #progress({ node, status }: JsonObject, json: string): ProgressEvent {
     if (typeof node !== "string" || typeof status !== "string") {
       this.#notUnderstood.add("no node", json);
     }

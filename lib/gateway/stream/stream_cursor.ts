@@ -3,20 +3,11 @@ import type { StreamEvent } from "../turn_event.ts";
 const MAX_ID_BYTES = 1024;
 
 /** The ids of a run's stream, over all of its connections. */
-export class StreamCursor {
+export interface StreamCursor {
   /** The first id of the run, by which a stream that starts over is recognised. */
   firstId: string | undefined;
-  #lastId = "";
-
   /** The id of the last event that was delivered, in UTF-8 as in a header. */
-  get lastEventId(): string | undefined {
-    return this.#lastId === "" ? undefined : this.#lastId;
-  }
-
-  /** @param id An empty one clears the cursor: nothing can be resumed after it. */
-  moveTo(id: string): void {
-    this.#lastId = id;
-  }
+  lastEventId: string | undefined;
 }
 
 /** An event of a stream, which this client may not know. */
@@ -135,7 +126,8 @@ export class ConnectionCursor {
   /** Makes the id of the current block the last one, if the block is new. */
   #commit(): void {
     if (this.#id !== undefined && !this.isReplaying) {
-      this.#cursor.moveTo(this.#id);
+      // Nothing can be resumed after an empty one.
+      this.#cursor.lastEventId = this.#id || undefined;
     }
   }
 }

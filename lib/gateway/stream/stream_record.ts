@@ -1,7 +1,7 @@
 import { joinSafe, type Redacted, safe } from "../../text.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { NotUnderstood } from "./not_understood.ts";
-import { StreamCursor } from "./stream_cursor.ts";
+import type { StreamCursor } from "./stream_cursor.ts";
 
 /** What the service said about a failure of the run. */
 export interface SaidFailure {
@@ -13,7 +13,10 @@ export interface SaidFailure {
 
 /** What the stream of a run has held, over all of its connections. */
 export class StreamRecord {
-  readonly cursor: StreamCursor = new StreamCursor();
+  readonly cursor: StreamCursor = {
+    firstId: undefined,
+    lastEventId: undefined,
+  };
   failure: SaidFailure | undefined;
   /** The least pause before the stream is resumed, in milliseconds: a field `retry:`. */
   retry = 0;
