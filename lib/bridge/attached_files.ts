@@ -17,26 +17,24 @@ const TOO_MANY = `(not read: the files of this prompt are larger than ${
   size(MAX_FILES_BYTES)
 })`;
 
-export interface ReadAttachedFilesOptions {
-  /** Requests a file from the client; resolves to `undefined` when aborted. */
-  readonly ask: (
-    path: string,
-    signal: AbortSignal,
-  ) => Promise<RpcResponse | undefined>;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Asks the client for the files that `file:` URIs point to: one after the other, each
  * file once, and for at most 10 s together. A file is taken whole or not at all: up to
  * 1 MiB, if it fits into what is left of 4 MiB.
  *
+ * @param ask Requests a file from the client; resolves to `undefined` when aborted.
  * @returns By URI, the texts of the files that were read in time; of those that are
  * too large, or not UTF-8, a line that says so.
  */
 export async function readAttachedFiles(
   uris: readonly string[],
-  { ask, signal }: ReadAttachedFilesOptions,
+  { ask, signal }: {
+    readonly ask: (
+      path: string,
+      signal: AbortSignal,
+    ) => Promise<RpcResponse | undefined>;
+    readonly signal: AbortSignal;
+  },
 ): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
   const asked = new Set<string>();

@@ -1,4 +1,3 @@
-import { traceHeaders } from "../gateway.ts";
 import { membersOf, safe } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import {
@@ -16,7 +15,6 @@ import {
   type RpcRequest,
 } from "./json_rpc.ts";
 import { callOf, OpenRequest, sessionIdOf } from "./open_request.ts";
-import { parsePrompt } from "./prompt_blocks.ts";
 import { SessionPrompt } from "./session_prompt.ts";
 import { Sessions } from "./sessions.ts";
 
@@ -78,10 +76,12 @@ export class Dispatcher {
 
   async #answer(request: RpcRequest): Promise<void> {
     const open = new OpenRequest(this.#context, request);
-    const { method, params } = request;
     try {
-      if (method === "session/prompt") await this.#prompt(open, params);
-      else open.respond(await this.#call(request));
+      if (request.method === "session/prompt") {
+        const session = this.#sessions.find(parseSessionId(request.params));
+        // It answers the request itself.
+        await session.run(new SessionPrompt(this.#context, session, open));
+      } else open.respond(await this.#call(request));
     } catch (error) {
       open.fail(error);
     }
@@ -124,20 +124,6 @@ export class Dispatcher {
           safe`Method not found: ${redactor.quote(method)}`,
         );
     }
-  }
-
-  /** Has a session run a prompt, which answers its request itself. */
-  async #prompt(request: OpenRequest, params: unknown): Promise<void> {
-    const sessionId = parseSessionId(params);
-    const { prompt, _meta } = membersOf(params);
-    const content = parsePrompt(prompt, this.#context.gateway.redactor);
-    const session = this.#sessions.find(sessionId);
-    const accepted = new SessionPrompt(this.#context, session, {
-      request,
-      content,
-      headers: traceHeaders(membersOf(_meta)),
-    });
-    await session.run(accepted);
   }
 
   /** Notifications are never answered, so errors in one are ignored. */

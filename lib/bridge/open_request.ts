@@ -23,6 +23,10 @@ export class OpenRequest {
     return this.#request.id;
   }
 
+  get params(): unknown {
+    return this.#request.params;
+  }
+
   respond(result: unknown): void {
     const { gateway, output } = this.#context;
     output.respond(this.id, result);

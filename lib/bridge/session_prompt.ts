@@ -1,32 +1,30 @@
-import type { CallEvents, CallIds, TurnEvent } from "../gateway.ts";
-import { byteLength } from "../text.ts";
+import {
+  type CallEvents,
+  type CallIds,
+  traceHeaders,
+  type TurnEvent,
+} from "../gateway.ts";
+import { byteLength, membersOf } from "../text.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import type { RequestId } from "./json_rpc.ts";
 import type { OpenRequest } from "./open_request.ts";
-import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
+import {
+  linksIn,
+  parsePrompt,
+  type PromptContent,
+  promptText,
+} from "./prompt_blocks.ts";
 import { isGone } from "./service_failure.ts";
 import type { AcceptedPrompt, Session } from "./session.ts";
 import { updatesFor } from "./session_updates.ts";
-
-export interface SessionPromptOptions {
-  readonly request: OpenRequest;
-  readonly content: PromptContent;
-  /** Additional headers for the requests of the run. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** How a prompt ends. */
-interface PromptEnd {
-  readonly stopReason: "end_turn" | "cancelled" | "error";
-  readonly error?: unknown;
-}
 
 /** A prompt of a session, from its request to its response. */
 export class SessionPrompt implements AcceptedPrompt {
   readonly #context: BridgeContext;
   readonly #session: Session;
-  readonly #options: SessionPromptOptions;
+  readonly #request: OpenRequest;
+  readonly #content: PromptContent;
   readonly #controller = new AbortController();
   readonly #messageIds = {
     thoughts: crypto.randomUUID(),
@@ -40,22 +38,25 @@ export class SessionPrompt implements AcceptedPrompt {
   /** The ids of the run and of the request that started it. */
   #ids: CallIds | undefined;
 
+  /** @throws {RpcError} Invalid params, if the request has no prompt. */
   constructor(
     context: BridgeContext,
     session: Session,
-    options: SessionPromptOptions,
+    request: OpenRequest,
   ) {
     this.#context = context;
     this.#session = session;
-    this.#options = options;
+    this.#request = request;
+    const { prompt } = membersOf(request.params);
+    this.#content = parsePrompt(prompt, context.gateway.redactor);
   }
 
   get requestId(): RequestId {
-    return this.#options.request.id;
+    return this.#request.id;
   }
 
   get bytes(): number {
-    return byteLength(promptText(this.#options.content, new Map()));
+    return byteLength(promptText(this.#content, new Map()));
   }
 
   cancel(): void {
@@ -68,41 +69,43 @@ export class SessionPrompt implements AcceptedPrompt {
    * begins, it is answered at once, and nothing is sent. It never rejects.
    */
   async run(before: Promise<void>): Promise<void> {
-    const { text } = this.#options.content;
+    const { text } = this.#content;
     const messageId = crypto.randomUUID();
     const { transcript } = this.#session;
     this.#turn = transcript.add({ by: "user", messageId, text });
-    const end = await this.#follow(before);
+    const [end] = await Promise.allSettled([this.#follow(before)]);
     await this.#context.output.keepDistance(this.#updates);
-    this.#answer(end);
+    if (end.status === "fulfilled") this.#respond(end.value);
+    else this.#request.fail(end.reason);
   }
 
-  async #follow(before: Promise<void>): Promise<PromptEnd> {
+  async #follow(before: Promise<void>): Promise<"end_turn" | "cancelled"> {
     const session = this.#session;
-    const { content, headers } = this.#options;
     const { signal } = this.#controller;
     try {
       await Promise.race([before, aborted(signal)]);
       signal.throwIfAborted();
-      const text = promptText(content, await this.#readFiles());
+      const text = promptText(this.#content, await this.#readFiles());
       signal.throwIfAborted();
+      const { _meta } = membersOf(this.#request.params);
+      const headers = traceHeaders(membersOf(_meta));
       const options = { signal, sessionId: session.id, headers };
       const { gateway } = this.#context;
       await this.#show(gateway.runTurn(session.threadId, text, options));
       session.isGone = false;
-      return { stopReason: "end_turn" };
+      return "end_turn";
     } catch (error) {
-      if (this.#hasReplied) return { stopReason: "end_turn" };
-      if (signal.aborted) return { stopReason: "cancelled" };
+      if (this.#hasReplied) return "end_turn";
+      if (signal.aborted) return "cancelled";
       if (isGone(error)) session.isGone = true;
-      return { stopReason: "error", error };
+      throw error;
     }
   }
 
   /** The texts of the linked files by their URIs. */
   async #readFiles(): Promise<ReadonlyMap<string, string>> {
     const { requests, output } = this.#context;
-    const links = linksIn(this.#options.content);
+    const links = linksIn(this.#content);
     if (!output.client.readsFiles || links.length === 0) return new Map();
     const sessionId = this.#session.id;
     return await readAttachedFiles(links, {
@@ -141,21 +144,15 @@ export class SessionPrompt implements AcceptedPrompt {
   }
 
   /** Sends the response, and after it the title of the session. */
-  #answer({ stopReason, error }: PromptEnd): void {
-    const { request, content } = this.#options;
+  #respond(stopReason: "end_turn" | "cancelled"): void {
+    const { threadId } = this.#session;
+    const { runId, requestId } = this.#ids ?? {};
+    const _meta = { threadId, runId, requestId };
+    this.#request.respond({ stopReason, _meta });
+    if (stopReason === "cancelled") return;
     const { gateway, output } = this.#context;
-    if (stopReason === "error") {
-      request.fail(error);
-    } else {
-      const { threadId } = this.#session;
-      const { runId, requestId } = this.#ids ?? {};
-      const _meta = { threadId, runId, requestId };
-      request.respond({ stopReason, _meta });
-    }
-    if (stopReason === "end_turn") {
-      this.#session.sendTitle(content.title, output);
-      gateway.prepare();
-    }
+    this.#session.sendTitle(this.#content.title, output);
+    gateway.prepare();
   }
 }
 
