@@ -33,14 +33,14 @@ import { moveToHistory } from "./editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
 import {
   type KeyMode,
-  type KeyModeActions,
+  type KeyModeOptions,
   SETTLE_LIMIT,
 } from "./editor/key_mode.ts";
 import type { Key } from "./editor/key.ts";
 import type { Frame, Size } from "./editor/painter.ts";
 import { TimedKeys } from "./editor/timed_keys.ts";
 
-export { enterKeyMode, type KeyModeActions } from "./editor/key_mode.ts";
+export { enterKeyMode, type KeyModeOptions } from "./editor/key_mode.ts";
 export { cutToWidth } from "./editor/layout.ts";
 export type { Size } from "./editor/painter.ts";
 
@@ -63,7 +63,7 @@ export interface EditorOptions extends FrameLook {
 /** Where an {@linkcode Editor} gets its keys from, and what two of them do. */
 export interface Keyboard {
   readonly input: () => AsyncIterable<Uint8Array>;
-  readonly keyMode: (actions: KeyModeActions) => KeyMode;
+  readonly keyMode: (options: KeyModeOptions) => KeyMode;
   /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
@@ -94,7 +94,7 @@ export class Editor {
   readonly #display: Display;
   readonly #keyMode: KeyMode;
   #state: EditorState = NEW_STATE;
-  #status: ((columns: number) => string) | undefined;
+  #status: (() => string) | undefined;
   /** Whether the terminal was given back: keys are not read any more. */
   #isClosed = false;
 
@@ -109,12 +109,10 @@ export class Editor {
     this.#display = new Display({
       output,
       size,
-      frame: (size) => {
-        this.#keys.flush();
-        return this.#frame(size);
-      },
+      frame: (size) => this.#frame(size),
     });
     this.#keyMode = keyboard.keyMode({
+      output,
       onResume: (wasStopped) => this.#display.resume(wasStopped),
       onResize: () => this.#display.resize(),
     });
@@ -141,8 +139,8 @@ export class Editor {
     this.#display.print(above);
   }
 
-  /** Shows a row of a number of columns above the text that is typed meanwhile. */
-  setStatus(status: ((columns: number) => string) | undefined): void {
+  /** Shows a row above the text that is typed meanwhile. */
+  setStatus(status: (() => string) | undefined): void {
     this.#status = status;
   }
 
@@ -347,7 +345,8 @@ export class Editor {
   }
 
   #frame(size: Size): Frame {
-    const status = this.#status?.(size.columns);
+    this.#keys.flush();
+    const status = this.#status?.();
     const isShown = this.#inputs.isAwaited ||
       status !== undefined && this.#isTyping;
     const content = {

@@ -13,14 +13,11 @@ export const SETTLE_LIMIT = 800;
 const PASTE_ON = "\x1b[?2004h";
 const PASTE_OFF = "\x1b[?2004l";
 
-export interface KeyModeActions {
+export interface KeyModeOptions {
+  readonly output: TerminalOutput;
   /** Called in key mode again; another program may have used the terminal meanwhile. */
   readonly onResume: (wasStopped: boolean) => void;
   readonly onResize: () => void;
-}
-
-export interface KeyModeOptions extends KeyModeActions {
-  readonly output: TerminalOutput;
 }
 
 /** A terminal in key mode. */

@@ -1,10 +1,10 @@
-import type { Input } from "../io.ts";
+import type { ByteSink, Input } from "../io.ts";
 import { line, linesAbout } from "./event_lines.ts";
 import { PlainProgress } from "./plain_progress.ts";
 import type { StatusLine } from "./status_line.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Step, Typing, View, ViewEvent } from "./view.ts";
-import type { ReplyWriter } from "./write_reply.ts";
+import { writeReply } from "./write_reply.ts";
 import { type Shown, shown, type Unchanged } from "../text.ts";
 
 /**
@@ -19,7 +19,7 @@ export interface Surface extends Typing {
   /** The same after a Ctrl-C, where the terminal has echoed it. */
   showCtrlC?(lines: Shown): void;
   /** Shows a row while an operation goes on. */
-  setStatus?(row: ((columns: number) => Shown) | undefined): void;
+  setStatus?(row: (() => Shown) | undefined): void;
   /** Draws the row again. */
   refresh?(): void;
   /** Gives the terminal back, with lines below what was typed and not sent. */
@@ -28,7 +28,8 @@ export interface Surface extends Typing {
 
 export interface ChatViewOptions {
   readonly surface: Surface;
-  readonly reply: ReplyWriter;
+  /** Where replies are written. */
+  readonly stdout: ByteSink;
   readonly terminal: Terminal;
   /** What the row shows; none without a screen, or if nothing is to be redrawn. */
   readonly status?: StatusLine | undefined;
@@ -98,7 +99,7 @@ export class ChatView implements View {
     const { surface, terminal, status } = this.#options;
     this.#hasGap = false;
     if (!terminal.isPlain) {
-      surface.setStatus?.((columns) => status?.row(columns) ?? "");
+      surface.setStatus?.(() => status?.row() ?? "");
     }
     this.#step(event);
     status?.spin(() => surface.refresh?.());
@@ -122,11 +123,11 @@ export class ChatView implements View {
   #reply(
     text: Unchanged,
     signal: AbortSignal | undefined,
-  ): void | Promise<void> {
-    const { surface, terminal, reply } = this.#options;
+  ): Promise<void> {
+    const { surface, terminal, stdout } = this.#options;
     if (terminal.mixesReplies) surface.print(shown`\n`);
     this.#isHushed = terminal.endsProgress;
-    return reply(text, signal);
+    return writeReply({ stdout, form: terminal.replies }, text, signal);
   }
 
   #showCtrlC(lines: Shown): void {

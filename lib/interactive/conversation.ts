@@ -97,7 +97,12 @@ export class Conversation {
           const { text } = input;
           if (isExit(text)) return 0;
           if (text.trim() === "") continue;
-          outcome = await this.#runAlone({ text, number: nextNumber() });
+          const prompt = { text, number: nextNumber() };
+          outcome = await this.#inTime((limit) => this.#run(prompt, limit));
+          // A connection for the next prompt, which a person may send soon.
+          if (outcome === "done" && this.#isTyped) {
+            this.#options.gateway.prepare();
+          }
           break;
         }
         default:
@@ -228,13 +233,6 @@ export class Conversation {
     }
     void this.#show({ type: "error", message: UNREAD });
     return "unread";
-  }
-
-  /** Runs a prompt, and opens a connection for the next one that a person may send. */
-  async #runAlone(prompt: Prompt): Promise<Outcome> {
-    const outcome = await this.#inTime((limit) => this.#run(prompt, limit));
-    if (outcome === "done" && this.#isTyped) this.#options.gateway.prepare();
-    return outcome;
   }
 
   /** Shows why a line was rejected. */

@@ -1,4 +1,4 @@
-import type { Editor, Keyboard, KeyModeActions } from "../editor.ts";
+import type { Editor, Keyboard } from "../editor.ts";
 import {
   type ByteSink,
   readStandardInput,
@@ -11,7 +11,6 @@ import { PlainLines } from "./plain_lines.ts";
 import { PromptLines } from "./stdin_prompts.ts";
 import type { Terminal } from "./terminal.ts";
 import { PROMPT_SIGN, type View, type WriteLines } from "./view.ts";
-import { type ReplyWriter, writeReply } from "./write_reply.ts";
 
 export interface OpenViewOptions {
   /** Writes to standard output, after everything that went to `stderr` before. */
@@ -41,17 +40,10 @@ export async function openView(
   const readLines = () => new PromptLines(input(), !json && terminal.isTyped);
   if (json) return new JsonView(readLines(), stdout);
 
-  const reply: ReplyWriter = (text, signal) =>
-    writeReply({ stdout, form: terminal.replies }, text, signal);
   if (!terminal.isScreen) {
     const sign = terminal.keys === undefined ? "" : PROMPT_SIGN;
-    const write: WriteLines = (lines, kind) => stderr.write(lines, kind);
-    const surface = new PlainLines({
-      prompts: readLines(),
-      stderr: write,
-      sign,
-    });
-    return new ChatView({ surface, reply, terminal });
+    const surface = new PlainLines({ prompts: readLines(), stderr, sign });
+    return new ChatView({ surface, stdout, terminal });
   }
   const [surface, { StatusLine }] = await Promise.all([
     openEditor(terminal, options),
@@ -62,7 +54,7 @@ export async function openView(
   const status = isPlain || isQuiet
     ? undefined
     : new StatusLine({ style, isAscii, columns });
-  return new ChatView({ surface, reply, terminal, status });
+  return new ChatView({ surface, stdout, terminal, status });
 }
 
 // Not a ReadableStream: Deno takes 2 ms to load the first one.
@@ -77,8 +69,7 @@ async function openEditor(
   const keyboard = {
     ...keys,
     input: () => readStandardInput(true),
-    keyMode: (actions: KeyModeActions) =>
-      enterKeyMode({ ...actions, output: stderr }),
+    keyMode: enterKeyMode,
     isWindowsConsole: Deno.build.os === "windows",
   };
   return new Editor({

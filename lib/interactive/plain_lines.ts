@@ -6,7 +6,7 @@ import type { WriteLines } from "./view.ts";
 
 export interface PlainLinesOptions {
   readonly prompts: PromptLines;
-  readonly stderr: WriteLines;
+  readonly stderr: { readonly write: WriteLines };
   /** The sign before a prompt; empty where nobody would see it. */
   readonly sign: Shown;
 }
@@ -26,10 +26,10 @@ export class PlainLines implements Surface {
     const [waiting] = prompts.waiting;
     if (waiting !== undefined) {
       // The terminal has echoed it already, before there was a sign.
-      stderr(shown`${above}${this.#echo(waiting)}`);
+      stderr.write(shown`${above}${this.#echo(waiting)}`);
       return await prompts.next();
     }
-    stderr(shown`${above}${sign}`);
+    stderr.write(shown`${above}${sign}`);
     this.#isAfterSign = sign !== "";
     const input = await prompts.next();
     if (input.kind !== "end") this.#isAfterSign = false;
@@ -37,13 +37,13 @@ export class PlainLines implements Surface {
   }
 
   print(lines: Shown, kind?: "progress"): void {
-    this.#options.stderr(lines, kind);
+    this.#options.stderr.write(lines, kind);
   }
 
   showCtrlC(lines: Shown): void {
     const { sign, stderr } = this.#options;
     const repeated = this.#isAfterSign ? sign : "";
-    if (lines + repeated !== "") stderr(shown`\n${lines}${repeated}`);
+    if (lines + repeated !== "") stderr.write(shown`\n${lines}${repeated}`);
   }
 
   dropWaiting(): number {
@@ -52,7 +52,7 @@ export class PlainLines implements Surface {
 
   leave(below: Shown): void {
     const gap = this.#isAfterSign ? "\n" : "";
-    this.#options.stderr(shown`${gap}${below}`);
+    this.#options.stderr.write(shown`${gap}${below}`);
     this.#isAfterSign = false;
   }
 

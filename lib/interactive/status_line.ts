@@ -135,8 +135,8 @@ export class StatusLine {
     });
   }
 
-  /** The row, cut to a number of columns; empty in the first half second. */
-  row(columns: number): Shown {
+  /** The row, cut to the terminal's width; empty in the first half second. */
+  row(): Shown {
     if (this.#shown === undefined) return "";
     const { node, pause, startedAt } = this.#shown;
     const now = performance.now();
@@ -149,7 +149,8 @@ export class StatusLine {
     const frame = Math.floor(milliseconds / SPINNER_PAUSE) %
       this.#marks.spinner.length;
     const mark = this.#marks.spinner[frame] ?? "";
-    return shown`${mark}${afterMark(label, sinceNode, columns, HINT)}`;
+    const { columns } = this.#options;
+    return shown`${mark}${afterMark(label, sinceNode, columns(), HINT)}`;
   }
 
   /** The line of a node. Without a word that it is done, it has no mark. */

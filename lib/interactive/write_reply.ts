@@ -10,12 +10,6 @@ const LARGE_PIECE_LENGTH = 128 * 1024;
 
 const RESET = "\x1b[m";
 
-/** Writes a reply; the rest is left out when the signal is aborted. */
-export type ReplyWriter = (
-  text: Unchanged,
-  signal?: AbortSignal,
-) => Promise<void>;
-
 export interface ReplyOptions {
   readonly stdout: ByteSink;
   readonly form: Terminal["replies"];

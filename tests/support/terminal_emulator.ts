@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import graphemes from "@xterm/addon-unicode-graphemes";
 import xterm from "@xterm/headless";
-import { Editor, type KeyModeActions, type Size } from "../../lib/editor.ts";
+import { Editor, type KeyModeOptions, type Size } from "../../lib/editor.ts";
 import type { TerminalOutput } from "../../lib/io.ts";
 import { PLAIN } from "../../lib/text.ts";
 import { FakeClock } from "./clocks.ts";
@@ -155,7 +155,7 @@ export class Person implements Disposable {
   #wake = () => {};
   #read = Promise.withResolvers<void>();
   #asked: ReturnType<Editor["read"]> | undefined;
-  #events: KeyModeActions | undefined;
+  #events: KeyModeOptions | undefined;
 
   constructor(
     columns = 40,

@@ -55,7 +55,7 @@ const EVENTS: Readonly<Record<string, object>> = {
 async function played(
   terminal: Terminal,
   script: string,
-  reply = () => Promise.resolve(),
+  write = () => Promise.resolve(),
 ): Promise<string> {
   using clock = new FakeClock();
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
@@ -63,13 +63,15 @@ async function played(
   let log = "";
   const surface = new PlainLines({
     prompts: new PromptLines(readable, terminal.isTyped),
-    stderr: (text, kind) => {
-      if (text === "") return;
-      log += ` => ${kind ? "~" : ""}${JSON.stringify(text)}`;
+    stderr: {
+      write: (text, kind) => {
+        if (text === "") return;
+        log += ` => ${kind ? "~" : ""}${JSON.stringify(text)}`;
+      },
     },
     sign: shownText(terminal.keys === undefined ? "" : "> "),
   });
-  const view = new ChatView({ surface, reply, terminal });
+  const view = new ChatView({ surface, stdout: { write }, terminal });
   assertEquals(view.typing !== undefined, terminal.isTyped);
   const inputs: unknown[] = [];
   for (const [verb, text] of stepsOf(script)) {
@@ -272,7 +274,10 @@ class Chat extends Person {
     super(50, terminal);
     this.view = new ChatView({
       surface: this.editor,
-      reply: async (text) => await this.write(`${text}\n`),
+      stdout: {
+        write: async (bytes) =>
+          await this.write(new TextDecoder().decode(bytes)),
+      },
       terminal,
       status: terminal.isPlain ? undefined : new StatusLine({
         ...terminal,

@@ -28,7 +28,7 @@ function watch({ columns = 80, style = PLAIN, isAscii = false } = {}) {
           clock.time += Number(text);
           return "";
         case "row":
-          return line.row(columns).replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/, "⠋");
+          return line.row().replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/, "⠋");
         case "progress": {
           const [node, status] = [redacted(first), redacted(second)];
           return line.advance({ type: "progress", node, status });
