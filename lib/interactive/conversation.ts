@@ -52,8 +52,6 @@ export class Conversation {
   #threadId: ServiceId | undefined;
   /** Whether the thread has a run, and is known to the service. */
   #canContinue = false;
-  /** Resolves when the event that is shown now has been written. */
-  #shown: Promise<void> | undefined;
   /** Set when the conversation is left. */
   #left: Promise<void> | undefined;
   /** Whether the view has shown the farewell. */
@@ -224,7 +222,7 @@ export class Conversation {
       const left = this.#leaving.promise.then(() => "unread" as const);
       return await Promise.race([doing, left]);
     }
-    if (await limit.endsInTime(doing, () => this.#shown)) return await doing;
+    if (await limit.endsInTime(doing)) return await doing;
 
     const operation = this.#operation;
     // A failure has been shown already.
@@ -386,17 +384,7 @@ export class Conversation {
   /** Shows an event, unless the conversation is over. */
   #show(event: ViewEvent): void | Promise<void> {
     if (this.#isOver) return;
-    const shown = this.#options.view.show(event, this.#operation?.dropped);
-    return shown && this.#whenShown(shown);
-  }
-
-  async #whenShown(shown: Promise<void>): Promise<void> {
-    this.#shown = shown;
-    try {
-      await shown;
-    } finally {
-      this.#shown = undefined;
-    }
+    return this.#options.view.show(event, this.#operation?.dropped);
   }
 }
 

@@ -34,22 +34,6 @@ Deno.test("TimeLimit aborts its signal when the time is over, and gives up writi
   }
 });
 
-Deno.test("TimeLimit.endsInTime() waits for a task that writes nothing, and for each write of less than a second", async () => {
-  using clock = new FakeClock();
-  using limit = new TimeLimit(2_000);
-  let written: string | undefined;
-  let ended: boolean | undefined;
-  limit.endsInTime(never, () => written).then((it) => ended = it);
-  clock.elapse(20_000);
-  for (const next of ["one", "two", undefined, "three", "three"]) {
-    assertEquals(ended, undefined);
-    written = next;
-    clock.elapse(1_000);
-    await turn();
-  }
-  assertEquals(ended, false);
-});
-
 Deno.test("TimeLimit.endsInTime() waits for a write, and rejects with its error, before and after the end", async () => {
   using clock = new FakeClock();
   using limit = new TimeLimit(2_000);
