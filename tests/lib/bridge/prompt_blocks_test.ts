@@ -111,6 +111,30 @@ Deno.test("parsePrompt() takes a name of a million slashes and a text of a milli
   );
 });
 
+/** First prompts of clients, and the titles of their chats. */
+const TITLES = String.raw`
+["why is the login slow?"] => why is the login slow?
+[{"uri":"file:///me/Checkout.tsx","name":"Checkout.tsx"}," why is it slow?"] => Checkout.tsx why is it slow?
+["Explain ",{"uri":"file:///me/a.ts?symbol=login#L10:20","name":"login"},", please"] => Explain login, please
+[{"uri":"file:///me/users.ts#L5:9","text":"let a;"},"\nRename this"] => users.ts
+[{"uri":"zed:///agent/thread/1?name=Login","name":"Login"}," go on"] => Login go on
+[{"uri":"file:///me/a.lua","name":"a.lua"},"Add a test"] => a.lua Add a test
+["<selected_code>\n","${"```"}lua\n","How does this work?"] => How does this work?
+[{"uri":"file:///me/init.lua","text":"local a"},"Explain this buffer"] => init.lua Explain this buffer
+["@",{"uri":"file:///a/users.ts?v=2","text":"let a;"},"why is the login slow?"] => @ users.ts why is the login slow?
+["# Task\n\nFix the build"] => # Task
+["#\n\nFix the build"] => Fix the build
+["${"```"}\nTypeError: x\n${"```"}\nWhat is this?"] => TypeError: x
+["<context>\nMy branch is red\n</context>"] => My branch is red
+[{"uri":"file:///me/my%20notes.md"}] => my notes.md
+[{"uri":"https://host.example/issues/7?tab=all#c1"}] => 7
+["What is 6 * 7?"] => What is 6 * 7?`;
+Deno.test("the title of a chat has the words of its first prompt, and its references by their names", () => {
+  for (const [prompt, title] of rowsOf(TITLES)) {
+    assertEquals(parse(prompt).title, title);
+  }
+});
+
 /** What is wrong with each of these prompts. */
 const BAD_PROMPTS = String.raw`
 null => prompt is not a string or an array of content blocks
