@@ -17,7 +17,7 @@ import {
 } from "./prompt_blocks.ts";
 import { isGone } from "./service_failure.ts";
 import type { AcceptedPrompt, Session } from "./session.ts";
-import { updatesFor } from "./session_updates.ts";
+import { inOnePiece, updatesFor } from "./session_updates.ts";
 
 /** A prompt of a session, from its request to its response. */
 export class SessionPrompt implements AcceptedPrompt {
@@ -27,7 +27,7 @@ export class SessionPrompt implements AcceptedPrompt {
   readonly #content: PromptContent;
   readonly #controller = new AbortController();
   readonly #messageIds = {
-    thoughts: crypto.randomUUID(),
+    thoughts: inOnePiece(...crypto.randomUUID()), // in each update
     reply: crypto.randomUUID(),
   };
   /** Its number in the conversation. */
