@@ -28,8 +28,9 @@ export class OpenRequest {
   }
 
   respond(result: unknown): void {
-    const { gateway, output } = this.#context;
+    const { gateway, output, log } = this.#context;
     output.respond(this.id, result);
+    if (log === undefined) return;
     // The ids in `_meta` are in the lines about the remote calls.
     const shown = JSON.stringify({ ...membersOf(result), _meta: undefined });
     this.#log(gateway.redactor.show(shown, MAX_LOGGED));
@@ -45,9 +46,8 @@ export class OpenRequest {
 
   #log(outcome: Redacted): void {
     const { gateway, log } = this.#context;
-    const call = callOf(this.#request, gateway.redactor);
     log?.(
-      safe`${call}: ${outcome}`,
+      safe`${callOf(this.#request, gateway.redactor)}: ${outcome}`,
       performance.now() - this.#started,
     );
   }

@@ -268,11 +268,13 @@ export class Call {
 
   /** Writes a line about the current request to the log. */
   log(outcome: Redacted, milliseconds?: number): void {
+    const { log } = this.#options;
+    if (log === undefined) return;
     const { operation, ids: { runId, requestId } } = this.state;
     const session = this.#sessionId && safe`session=${this.#sessionId}`;
     const run = runId && safe`run=${runId}`;
     const request = safe`request=${requestId ?? "none"}`;
     const about = joinSafe([operation, session, run, request], " ");
-    this.#options.log?.(safe`${about}: ${outcome}`, milliseconds);
+    log(safe`${about}: ${outcome}`, milliseconds);
   }
 }
