@@ -1,19 +1,12 @@
 /**
- * Calls of the program in a pipe, a row each. What the interface document says comes
- * first: those rows begin with its sections and rules. Which command lines are wrong is
+ * Calls of the program in a pipe, a scene each. What the interface document says comes
+ * first: those scenes begin with its sections and rules. Which command lines are wrong is
  * in tests/lib/command_line_test.ts, and what each fate exits with in
  * fault_matrix_test.ts.
  */
 
 import { assertEquals } from "@std/assert";
-import config from "../../deno.json" with { type: "json" };
-import {
-  type Call,
-  callsTo,
-  serve,
-  testCall,
-  type Told,
-} from "../support/calls.ts";
+import { callsTo, playCall, serve } from "../support/calls.ts";
 import {
   Client,
   isNewDeno,
@@ -21,337 +14,416 @@ import {
   settings,
 } from "../support/client_process.ts";
 import { Editor, type Message } from "../support/editor.ts";
-import { unreachable } from "../support/faulty_service/service.ts";
 import {
-  answer,
-  body,
   complete,
   events,
   hang,
-  json,
   progress,
 } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import {
-  promptsOf,
-  ReferenceService,
-  TEST_KEY,
-} from "../support/service/service.ts";
+import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
-const KEY = TEST_KEY;
-const said = (text: string) => events([complete(text)]);
-const ended = (fields: Record<string, unknown>) =>
-  events([{ event: "complete", ...fields }]);
-const step = progress("plan", "started");
-const refused = json({ message: "no such field" }, 400);
-const other = [{ role: "assistant", content: "other" }];
-const PROMPTS = ["one", "exit", "two\nlines", " -x ", "quit"];
-const unread = ended({ messages: [{ speech: "Hi." }] });
-/** A service that is busy for an hour. */
-const busy = answer(429, "", { "retry-after": "3600" });
-const INITIALIZE = '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n';
-const RUN = (prompt: string) =>
-  `application/json ${
-    JSON.stringify({ agentName: "the-brain", prompt, wait: false })
-  }`;
-/** Text that controls a terminal, or that is shown in another order. */
-const HOSTILE = "\x1b[31;1mred\x1b[2J\x1b]0;title\x07\x1b]52;c;cm0=\x07" +
-  "\x9b2J\x00\x07\x7f\u202etxt\u2066\x1b]0;never\x1b[";
+const CALLS = String.raw`
+1.2 to 1.4, 2, 4.1: two prompts on one thread
+$
+< hello
+< say "hi" é
+* = Done.
+* = Done.
+> Done.
+> Done.
+2> ...
+@ POST /threads KEY
+@ POST /threads/t1/runs KEY application/json {"agentName":"the-brain","prompt":"hello","wait":false}
+@ GET /threads/t1/runs/r1/stream KEY text/event-stream
+@ POST /threads/t1/runs KEY application/json {"agentName":"the-brain","prompt":"say \"hi\" é","wait":false}
+@ GET /threads/t1/runs/r2/stream KEY text/event-stream
 
-type Row = readonly [name: string, how: Call, told: Told];
+1.5: http would send the key in clear text
+$ APP_BASE_URL=http://brain.example.com -p hi
+2> agent-gateway: error: ...https...
+? 1
+@ 0
 
-const CALLS: readonly Row[] = [
-  ["1.2 to 1.4, 2, 4.1: two prompts on one thread", {
-    stdin: 'hello\nsay "hi" é\n',
-    runs: [said("Done."), said("Done.")],
-  }, {
-    out: "Done.\nDone.\n",
-    calls: [
-      `POST /threads ${KEY}`,
-      `POST /threads/t1/runs ${KEY} ${RUN("hello")}`,
-      `GET /threads/t1/runs/r1/stream ${KEY} text/event-stream`,
-      `POST /threads/t1/runs ${KEY} ${RUN('say "hi" é')}`,
-      `GET /threads/t1/runs/r2/stream ${KEY} text/event-stream`,
-    ],
-  }],
-  ["1.5: http would send the key in clear text", {
-    args: ["-p", "hi"],
-    env: { APP_API_KEY: KEY, APP_BASE_URL: "http://brain.example.com" },
-  }, { code: 1, err: /https/ }],
-  ...[["--bridge", "--help"], ["-h"]].map((args): Row => [
-    `1, Command line: ${args}, without a key, at most 40 lines of 80 columns`,
-    { args, env: {} },
-    {
-      out:
-        /^(?=[^]*\n\nUsage: agent-gateway \[OPTIONS\] \[-\]\n)(?=[^]*-b, --bridge)(?=[^]*--base-url URL)(?:.{0,80}\n){1,40}$/,
-      err: /^$/,
-    },
-  ]),
-  ["1, Command line: -b is bridge mode, whatever belongs to other modes", {
-    args: ["-bq", "-b"],
-    stdin: INITIALIZE,
-  }, { out: /"capabilities":\{"agents":true\}/ }],
-  ["1, Interactive 1: a banner, with the masked key, then a thread", {
-    stdin: "hello\n",
-    runs: [events([step, complete("1")])],
-  }, {
-    out: "1\n",
-    err: RegExp(
-      `^agent-gateway ${config.version}, agent the-brain, key test\\.\\.\\.cdef\n` +
-        "service http://127\\S+\nthread t1\nplan: started\n$",
-    ),
-  }],
-  ["1, Interactive 2: empty input sends nothing", {
-    stdin: "\n   \nhello\n",
-    runs: [said("Done.")],
-  }, { out: "Done.\n", calls: 3 }],
-  ...["exit", "quit", "EXIT", "Quit"].map((word): Row => [
-    `1, Interactive 3: ${word} leaves with 0, whatever failed and follows`,
-    {
-      stdin: `one\nfails\n${word}\ntwo\n`,
-      isOpen: true,
-      runs: [said("1"), [answer(422)]],
-    },
-    { out: "1\n", prompts: ["one", "fails"] },
-  ]),
-  ["1, Interactive 4: errors and progress go to stderr, and the loop goes on", {
-    stdin: "one\ntwo\n",
-    runs: [
-      [json({ message: "too long" }, 413)],
-      events([step, complete("Two.")]),
-    ],
-  }, {
-    code: 1,
-    out: "Two.\n",
-    err: /^agent-gateway: error: .*413.*too long[^]*^plan: started$/m,
-  }],
-  ["2, Thread: without thread_id, the creation fails", {
-    args: ["-p", "hi"],
-    thread: json({ id: "t" }),
-  }, { code: 1, out: "", calls: 1 }],
-  ["2, Reply text selection 1 to 3, 9.1", {
-    args: ["-q"],
-    stdin: "a\nb\nc\nd\n",
-    runs: [
-      ended({ instructorState: { explanation: "one" }, messages: other }),
-      ended({ messages: other }),
-      ended({}),
-      ended({
-        instructorState: { explanation: "four", version: 7, answer: "no" },
-        answer: "no",
-        explanation: "no",
-      }),
-    ],
-  }, { out: "one\nother\nRun completed.\nfour\n" }],
-  ["4.1, Stream-reading 1 to 3: any chunks, and what is no JSON is ignored", {
-    args: ["-p", "hello"],
-    runs: [
-      body([
-        'data: not JSON\ndata: {"event":"progress","node":"pläne","status":"a"}\ndata: {\n\ndata: {"event":"complete","instructorState":{"explanation":"Fin 🙂"}}\n',
-      ], { chunkSize: 1 }),
-    ],
-  }, { out: "Fin 🙂\n", err: /^pläne: a$/m }],
-  ["4.1, Stream-reading 5: complete ends the run", {
-    args: ["-p", "hello"],
-    runs: [events([complete("Done."), progress("late", "x")])],
-  }, { out: "Done.\n", err: /thread t1\n$/ }],
-  ["4.1, Stream-reading 6: a stream that fails is an error", {
-    args: ["-p", "hello"],
-    runs: [answer(400)],
-  }, { code: 5, err: /^agent-gateway: error: .*400/m }],
-  ...["-p=hi", "--bridge", "--json"].map((flag): Row => [
-    `5.3, 5.4: no key, ${flag}`,
-    { args: [flag], env: {} },
-    {
-      code: 1,
-      out: "",
-      err: /^agent-gateway: error: APP_API_KEY is not set: .*\n$/,
-    },
-  ]),
-  ...[
-    ["sixteen-letters!", "sixt...ers!"],
-    ["12345678", "[*]{4}"],
-    ["123456789", "1234...6789"],
-  ].map(([key = "", mask]): Row => [
-    `5.5: ${key.length} characters`,
-    { env: { APP_API_KEY: key } },
-    { err: RegExp(`^.*key ${mask}\n`) },
-  ]),
-  ["--quiet leaves out banner and progress, not errors and replies", {
-    args: ["--quiet"],
-    stdin: "a\nb\n",
-    runs: [events([step, complete("1")]), events([step])],
-  }, { code: 5, out: "1\n", err: /^agent-gateway: error: .+\n$/ }],
-  ["a piped line that is not UTF-8 is rejected, and counts as a prompt", {
-    args: ["-q"],
-    stdin: Uint8Array.from("one\n\xff\nthree\n", (c) => c.charCodeAt(0)),
-    runs: [said("1"), [refused]],
-  }, {
-    code: 1,
-    out: "1\n",
-    err:
-      /^.*: Prompt 2 on thread t1: A line was rejected: .+\n.*: Prompt 3 on thread t1: The service answered 400: no such field\.\n$/,
-    prompts: ["one", "three"],
-  }],
-  ["-p runs prompts in order on one thread, and leaves standard input alone", {
-    args: [
-      ...["-q", "-p", "one", "--prompt", "exit", "-p=two\nlines"],
-      ...["--prompt= -x ", "-qp", "quit"],
-    ],
-    stdin: "not a prompt\n",
-    isOpen: true,
-    runs: PROMPTS.map(said),
-  }, {
-    out: PROMPTS.map((prompt) => `${prompt}\n`).join(""),
-    err: /^$/,
-    calls: 11,
-    prompts: PROMPTS,
-  }],
-  ["- alone is the prompt", {
-    args: ["-q", "-"],
-    stdin: "one\ntwo\n",
-    runs: [said("1")],
-  }, { out: "1\n", err: /^$/, prompts: ["one\ntwo"] }],
-  ["- after -p follows an empty line", {
-    args: ["-q", "-p", "Why?", "-"],
-    stdin: "a\nb\n",
-    runs: [said("1")],
-  }, { out: "1\n", err: /^$/, prompts: ["Why?\n\na\nb"] }],
-  ["17 MiB are no prompt", {
-    args: ["-"],
-    stdin: new Uint8Array(17 * 1024 * 1024).fill(0x61),
-  }, {
-    code: 1,
-    out: "",
-    err: /^[^\n]*The prompt is larger than 16 MiB[^\n]*\n$/,
-    calls: 0,
-  }],
-  ["--thread continues that thread and creates none", {
-    args: ["--thread=my thread/1"],
-    stdin: "one\n",
-    runs: [said("1")],
-  }, { out: "1\n", err: /^thread my thread\/1$/m, calls: 2 }],
-  ["a reply that cannot be read is a warning", {
-    args: ["-q", "-p", "hello"],
-    runs: [unread],
-  }, {
-    out: "Run completed.\n",
-    err:
-      /^agent-gateway: warning: The run completed, but its reply could not be read: /,
-  }],
-  ["a reply that cannot be read is a note in JSON", {
-    args: ["--json", "-p", "hello"],
-    runs: [unread],
-  }, {
-    out:
-      /"type":"reply","text":"Run completed\.",.*"note":"The run completed, but its reply could not be read: /,
-    err: /^$/,
-  }],
-  ...[["-q", "-p", "one", "-p", "two"], ["-q"]].map((args): Row => [
-    `5, not 3, if the first prompt ran and the second did not: ${args}`,
-    {
-      args,
-      stdin: args.length === 1 ? "one\ntwo\n" : "",
-      runs: [said("1"), [busy]],
-    },
-    { code: 5, err: /error: Prompt 2 on thread t1/ },
-  ]),
-  ["--json: failures have operation, status and fate, and input continues", {
-    args: ["--json"],
-    stdin: "one\n\ntwo\nthree\n",
-    runs: [[refused], events([step]), said("Better.")],
-  }, {
-    code: 5,
-    out:
-      /^.*\n.*"type":"error","message":"The service answered 400: no such field\.","operation":"create run","status":400,"fate":"refused".*\n.*\n.*\n.*stream ended without a reply.*"operation":"stream run".*\n.*\n\{"type":"reply","text":"Better\."\}\n$/,
-    err: /^$/,
-    prompts: ["one", "two", "three"],
-  }],
-  ["wrong usage is one line", { args: ["--json", "--nonsense"] }, {
-    code: 2,
-    out: "",
-    err: /^[^\n]*"--nonsense"; see agent-gateway --help\n$/,
-  }],
-  ["wrong usage of the bridge is one line", { args: ["--bridge", "-p", "a"] }, {
-    code: 2,
-    out: "",
-    err: /^[^\n]*--prompt[^\n]*; see agent-gateway --help\n$/,
-  }],
-  ["--version", { args: ["--version"], env: {} }, {
-    out: RegExp(
-      `^agent-gateway ${config.version} \\(deno \\d+\\.\\d+\\.\\d+, \\w+(?:-\\w+){2,3}\\)\n$`,
-    ),
-    err: /^$/,
-  }],
-  ["--color=always styles replies and errors in a pipe, cleaned", {
-    args: ["-q", "--color=always"],
-    env: { APP_API_KEY: KEY, NO_COLOR: "1", TERM: "dumb" },
-    stdin: "one\ntwo\n",
-    runs: [
-      said("# One\n\x1b[2Jtwo `code`"),
-      [json({ message: "no\x1b[2J" }, 400)],
-    ],
-  }, {
-    code: 1,
-    out: "\x1b[1m# One\x1b[22m\ntwo \x1b[36m`\x1b[39mcode\x1b[36m`\x1b[39m\n",
-    err: RegExp(
-      "^agent-gateway: \x1b\\[31merror:\x1b\\[39m Prompt 2 on thread t1: " +
-        "The service answered 400: no\\.\n$",
-    ),
-  }],
-  ["--timeout ends a prompt, and names thread and run; the next one runs", {
-    args: ["-q", "--timeout=5."],
-    stdin: "one\ntwo\n",
-    runs: [events([step], { end: "hang" }), said("Hello!")],
-  }, {
-    code: 5,
-    out: "Hello!\n",
-    err:
-      /^agent-gateway: error: There was no reply within 5 s\. The run may still continue\. \(thread t1, run r1, request [-\da-f]{36}\)\n$/,
-  }],
-  [
-    "replies go through a pipe byte for byte; progress and errors are a clean line each on standard error",
-    {
-      args: ["-p", "one", "-p", "two"],
-      env: { APP_API_KEY: KEY, TERM: "xterm-256color" },
-      runs: [
-        events([progress(HOSTILE, HOSTILE), complete(HOSTILE)]),
-        [json({ message: HOSTILE }, 400)],
-      ],
-    },
-    {
-      code: 1,
-      out: `${HOSTILE}\n`,
-      err:
-        /^thread t1\nredtxt0;never: redtxt0;never\nagent-gateway: error: Prompt 2 on thread t1: The service answered 400: redtxt0;never\.\n$/m,
-    },
-  ],
-  ...["GITHUB_ACTIONS", "TF_BUILD"].map((variable): Row => [
-    `no line on standard error commands a runner of CI: ${variable}`,
-    {
-      args: ["-p", "one"],
-      env: { APP_API_KEY: KEY, [variable]: "true" },
-      runs: [
-        events([progress("::stop-commands::x", "##[error]y"), complete("::z")]),
-      ],
-    },
-    { out: "::z\n", err: /^: :stop-commands::x: # #\[error\]y\n$/m },
-  ]),
-  ...[["--check"], [], ["--bridge", "--verbose"]].map((args): Row => {
-    const APP_BASE_URL = `${unreachable()}/${KEY}`;
-    const code = [3, 1, 0][args.length] ?? 0;
-    const shown = RegExp(`${APP_BASE_URL.slice(0, -KEY.length)}\\.\\.\\.`);
-    return [
-      `a key in the path of the base URL is left out: ${args}`,
-      { args, env: { APP_API_KEY: KEY, APP_BASE_URL } },
-      { code, [args[0] === "--check" ? "out" : "err"]: shown },
-    ];
-  }),
-];
+1, Command line: --help needs no key
+$ APP_API_KEY= --bridge --help
+> agent-gateway ...
+>
+> Usage: agent-gateway [OPTIONS] [-]
+> ...
+>   -b, --bridge ...
+> ...
+>       --base-url URL ...
+> ...
+@ 0
 
-for (const [name, how, told] of CALLS) {
-  Deno.test(name, () => testCall(how, told));
+1, Command line: -h is --help
+$ APP_API_KEY= -h
+> agent-gateway ...
+>
+> Usage: agent-gateway [OPTIONS] [-]
+> ...
+
+1, Command line: -b is bridge mode, whatever belongs to other modes
+$ -bq -b
+< {"jsonrpc":"2.0","id":1,"method":"initialize"}
+> ..."capabilities":{"agents":true}...
+
+1, Interactive 1: a banner, with the masked key, then a thread
+$
+< hello
+* plan: started ; = 1
+> 1
+2> agent-gateway VERSION, agent the-brain, key test...cdef
+2> service http://127...
+2> thread t1
+2> plan: started
+
+1, Interactive 2: empty input sends nothing
+$ -q
+<
+<    
+< hello
+* = Done.
+> Done.
+@ 3
+
+1, Interactive 3: exit leaves with 0, whatever failed and follows
+$ -q
+< one
+< fails
+< exit
+< two
+< ...
+* = 1
+* ! 422
+> 1
+2> agent-gateway: error: ...
+% one
+% fails
+
+1, Interactive 3: quit
+$ -q
+< quit
+< ...
+@ 1
+
+1, Interactive 3: EXIT
+$ -q
+< EXIT
+< ...
+@ 1
+
+1, Interactive 3: Quit
+$ -q
+< Quit
+< ...
+@ 1
+
+1, Interactive 4: errors and progress go to standard error, and the loop goes on
+$
+< one
+< two
+* ! 413 {"message":"too long"}
+* plan: started ; = Two.
+> Two.
+2> agent-gateway ...
+2> service ...
+2> thread t1
+2> agent-gateway: error: ...413...too long...
+2> plan: started
+? 1
+
+2, Thread: without thread_id, the creation fails
+$ -q -p hi
+T 200 {"id":"t"}
+2> agent-gateway: error: ...
+? 1
+@ 1
+
+2, Reply text selection 1 to 3, 9.1
+$ -q
+< a
+< b
+< c
+< d
+* {"event":"complete","instructorState":{"explanation":"one"},"messages":[{"role":"assistant","content":"other"}]}
+* {"event":"complete","messages":[{"role":"assistant","content":"other"}]}
+* {"event":"complete"}
+* {"event":"complete","instructorState":{"explanation":"four","version":7,"answer":"no"},"answer":"no","explanation":"no"}
+> one
+> other
+> Run completed.
+> four
+
+4.1, Stream-reading 1 to 3: any chunks, and what is no JSON is ignored
+$ -p hello
+* data: not JSON ; pläne: a ; data: { ; = Fin 🙂
+> Fin 🙂
+2> ...
+2> pläne: a
+
+4.1, Stream-reading 5: complete ends the run
+$ -p hello
+* = Done. ; late: x
+> Done.
+2> agent-gateway ...
+2> service ...
+2> thread t1
+
+4.1, Stream-reading 6: a stream that fails is an error
+$ -q -p hello
+* ~ 400
+2> agent-gateway: error: ...400...
+? 5
+
+5.3, 5.4: no key, -p
+$ APP_API_KEY= -p hi
+2> agent-gateway: error: APP_API_KEY is not set: ...
+? 1
+@ 0
+
+5.3, 5.4: no key, --bridge
+$ APP_API_KEY= --bridge
+2> agent-gateway: error: APP_API_KEY is not set: ...
+? 1
+
+5.3, 5.4: no key, --json
+$ APP_API_KEY= --json
+2> agent-gateway: error: APP_API_KEY is not set: ...
+? 1
+
+5.5: 16 characters
+$ APP_API_KEY=sixteen-letters!
+2> agent-gateway ..., key sixt...ers!
+2> ...
+
+5.5: 8 characters
+$ APP_API_KEY=12345678
+2> agent-gateway ..., key ****
+2> ...
+
+5.5: 9 characters
+$ APP_API_KEY=123456789
+2> agent-gateway ..., key 1234...6789
+2> ...
+
+--quiet leaves out banner and progress, not errors and replies
+$ --quiet
+< a
+< b
+* plan: started ; = 1
+* plan: started
+> 1
+2> agent-gateway: error: ...
+? 5
+
+a piped line that is not UTF-8 is rejected, and counts as a prompt
+$ -q
+< one
+< \xff
+< three
+* = 1
+* ! 400 {"message":"no such field"}
+> 1
+2> agent-gateway: error: Prompt 2 on thread t1: A line was rejected: ...
+2> agent-gateway: error: Prompt 3 on thread t1: The service answered 400: no such field.
+? 1
+% one
+% three
+
+-p runs prompts in order on one thread, and leaves standard input alone
+$ -q -p one --prompt exit -p=two\nlines "--prompt= -x " -qp quit
+< not a prompt
+< ...
+* = 1
+* = 2
+* = 3
+* = 4
+* = 5
+> 1
+> 2
+> 3
+> 4
+> 5
+@ 11
+% one
+% exit
+% two\nlines
+%  -x 
+% quit
+
+- alone is the prompt
+$ -q -
+< one
+< two
+* = 1
+> 1
+% one\ntwo
+
+- after -p follows an empty line
+$ -q -p Why? -
+< a
+< b
+* = 1
+> 1
+% Why?\n\na\nb
+
+--thread continues that thread and creates none
+$ "--thread=my thread/1"
+< one
+* = 1
+> 1
+2> agent-gateway ...
+2> service ...
+2> thread my thread/1
+@ 2
+
+a reply that cannot be read is a warning
+$ -q -p hello
+* {"event":"complete","messages":[{"speech":"Hi."}]}
+> Run completed.
+2> agent-gateway: warning: The run completed, but its reply could not be read: ...
+
+a reply that cannot be read is a note in JSON
+$ --json -p hello
+* {"event":"complete","messages":[{"speech":"Hi."}]}
+> ...
+> {"type":"reply","text":"Run completed.",..."note":"The run completed, but its reply could not be read: ...
+
+5, not 3, if the first prompt ran and the second did not: -p
+$ -q -p one -p two
+* = 1
+* ! 429 3600
+> 1
+2> agent-gateway: error: Prompt 2 on thread t1...
+? 5
+
+5, not 3, if the first prompt ran and the second did not: lines
+$ -q
+< one
+< two
+* = 1
+* ! 429 3600
+> 1
+2> agent-gateway: error: Prompt 2 on thread t1...
+? 5
+
+--json: failures have operation, status and fate, and input continues
+$ --json
+< one
+<
+< two
+< three
+* ! 400 {"message":"no such field"}
+* plan: started
+* = Better.
+> {"type":"thread",...
+> {"type":"error","message":"The service answered 400: no such field.","operation":"create run","status":400,"fate":"refused"...
+> {"type":"run",...
+> {"type":"progress",...
+> {"type":"error",...stream ended without a reply..."operation":"stream run"...
+> {"type":"run",...
+> {"type":"reply","text":"Better."}
+? 5
+% one
+% two
+% three
+
+wrong usage is one line
+$ --json --nonsense
+2> agent-gateway: error: Unknown argument "--nonsense"; see agent-gateway --help
+? 2
+
+wrong usage of the bridge is one line
+$ --bridge -p a
+2> agent-gateway: error: --prompt ...; see agent-gateway --help
+? 2
+
+--version
+$ APP_API_KEY= --version
+> agent-gateway VERSION (deno ...)
+
+the last --base-url is used
+$ -q --base-url=http://host.example -p hi --base-url URL/
+* = Done.
+> Done.
+
+--color=always styles replies and errors in a pipe, cleaned
+$ NO_COLOR=1 TERM=dumb -q --color=always
+< one
+< two
+* = # One\n\x1b[2Jtwo \x60code\x60
+* ! 400 {"message":"no\u001b[2J"}
+> \x1b[1m# One\x1b[22m
+> two \x1b[36m\x60\x1b[39mcode\x1b[36m\x60\x1b[39m
+2> agent-gateway: \x1b[31merror:\x1b[39m Prompt 2 on thread t1: The service answered 400: no.
+? 1
+
+--timeout ends a prompt, and names thread and run; the next one runs
+$ -q --timeout=5.
+< one
+< two
+* plan: started ; hang
+* = Hello!
+> Hello!
+2> agent-gateway: error: There was no reply within 5 s. The run may still continue. (thread t1, run r1, request ...)
+? 5
+
+replies go through a pipe byte for byte; progress and errors are a clean line each on standard error
+$ TERM=xterm-256color -p one -p two
+* \x1b[31mred\x1b[2J\x1b]0;title\x07\x9b2J\x00\x7f\u202etxt\x1b]52;c;cm0=\x07: \x1b]0;never\x1b[ ; = \x1b[31mred\x1b[2J\x1b]0;title\x07\x9b2J\x00\x7f\u202etxt\u2066\x1b]0;never\x1b[
+* ! 400 {"message":"red\u001b[2J\u202etxt"}
+> \x1b[31mred\x1b[2J\x1b]0;title\x07\x9b2J\x00\x7f\u202etxt\u2066\x1b]0;never\x1b[
+2> ...
+2> redtxt: 0;never
+2> agent-gateway: error: Prompt 2 on thread t1: The service answered 400: redtxt.
+? 1
+
+no line on standard error commands a runner of CI: GitHub
+$ GITHUB_ACTIONS=true -p one
+* ::stop-commands::x: ##[error]y ; = ::z
+> ::z
+2> ...
+2> : :stop-commands::x: # #[error]y
+
+no line on standard error commands a runner of CI: Azure
+$ TF_BUILD=true -p one
+* ::stop-commands::x: ##[error]y ; = ::z
+> ::z
+2> ...
+2> : :stop-commands::x: # #[error]y
+
+a key in the path of the base URL is left out: --check
+$ APP_BASE_URL=NOWHERE/KEY/ --check
+> ...
+> ok ...http://...:.../...
+> ...
+? 1
+
+a key in the path of the base URL is left out: a chat
+$ APP_BASE_URL=NOWHERE/KEY/
+2> agent-gateway ...
+2> service http://...:.../...
+2> ...
+2> agent-gateway: error: ...
+? 3
+
+a key in the path of the base URL is left out: the log
+$ APP_BASE_URL=NOWHERE/KEY/ --bridge --verbose
+2> ...
+2> ...settings:...http://...:.../...
+`;
+
+for (const scene of CALLS.trim().split("\n\n")) {
+  const [name = ""] = scene.split("\n", 1);
+  Deno.test(name, () => playCall(scene));
 }
+
+const said = events([complete("Done.")]);
+const INITIALIZE = '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n';
+const RUN =
+  'application/json {"agentName":"the-brain","prompt":"hello","wait":false}';
 
 for (
   const [mode, stream, show, reply] of [
@@ -382,18 +454,17 @@ for (
   });
 }
 
-Deno.test("5.2: .env in the current folder has a key; that of the environment precedes it; the last --base-url is used", async () => {
-  await using service = serve({ runs: [said("Done."), said("Done.")] });
+Deno.test("5.2: .env in the current folder has a key; that of the environment precedes it", async () => {
+  await using service = serve({ runs: [said, said] });
   const cwd = await Deno.makeTempDir();
-  await Deno.writeTextFile(`${cwd}/.env`, `APP_API_KEY=${KEY}\n`);
-  const unusable = "http://host.example";
-  for (const env of [{}, { APP_API_KEY: "other", APP_BASE_URL: unusable }]) {
-    const url = [`--base-url=${unusable}`, "--base-url", `${service.url}/`];
-    await runClient({ args: ["-q", ...url, "-p", "hi"], cwd, env });
+  await Deno.writeTextFile(`${cwd}/.env`, "APP_API_KEY=of-the-file\n");
+  const args = ["-q", "--base-url", service.url, "-p", "hi"];
+  for (const env of [{}, { APP_API_KEY: "other" }]) {
+    await runClient({ args, cwd, env });
   }
   await Deno.remove(cwd, { recursive: true });
   const made = callsTo(service).filter((call) => /^POST \/threads /.test(call));
-  assertEquals(made, [`POST /threads ${KEY}`, "POST /threads other"]);
+  assertEquals(made, ["POST /threads of-the-file", "POST /threads other"]);
 });
 
 Deno.test("-p passes on the trace context of its environment, with the requests of the run; a chat does not", async () => {
@@ -473,11 +544,11 @@ Deno.test("1.3, 1.4, 2, 3, 4.2, 6, 7: a conversation with the bridge", async () 
     CONVERSATION.filter((line) => !line.startsWith("> ")),
   );
   assertEquals(callsTo(service), [
-    `POST /threads ${KEY}`,
-    `POST /threads ${KEY}`,
+    "POST /threads KEY",
+    "POST /threads KEY",
     ...["t1", "t2"].flatMap((id, i) => [
-      `POST /threads/${id}/runs ${KEY} ${RUN("hello")}`,
-      `GET /threads/${id}/runs/r${i + 1}/stream ${KEY} text/event-stream`,
+      `POST /threads/${id}/runs KEY ${RUN}`,
+      `GET /threads/${id}/runs/r${i + 1}/stream KEY text/event-stream`,
     ]),
   ]);
 });
@@ -507,7 +578,7 @@ const ignore = Deno.build.os === "windows";
 // Before Deno 2.9, a process may not signal itself.
 const canKillItself = !ignore && await isNewDeno();
 
-for (const [args, input, operation, signals, key = KEY] of RUNNING) {
+for (const [args, input, operation, signals, key] of RUNNING) {
   for (const signal of signals) {
     const place = operation ??
       (key === "" ? "a start without a key" : "a rest");
@@ -519,7 +590,10 @@ for (const [args, input, operation, signals, key = KEY] of RUNNING) {
       async fn() {
         await using service = ReferenceService.start();
         if (operation) service.misbehave(operation, hang());
-        const env = { ...settings(service), APP_API_KEY: key };
+        const env = {
+          ...settings(service),
+          ...key === "" && { APP_API_KEY: key },
+        };
         await using client = new Client({ args: [args], env });
         await client.write(input);
         const request = operation && await service.waitFor(operation);
