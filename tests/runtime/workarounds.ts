@@ -10,6 +10,13 @@
  */
 import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
 import { sameFlags } from "../../tools/deno.ts";
+import { tunnels } from "../support/faulty_service/answers.ts";
+import {
+  FaultyService,
+  type Script,
+  unreachable,
+} from "../support/faulty_service/service.ts";
+import { LocalCa } from "../support/local_ca.ts";
 
 /** A workaround. */
 export interface Workaround {
@@ -27,182 +34,147 @@ export interface Workaround {
   readonly isNeeded?: () => boolean | Promise<boolean>;
 }
 
-export const WORKAROUNDS: readonly Workaround[] = [
-  {
-    what: "A relay on loopback makes the connections to the service " +
-      "(`lib/gateway/connection/relay.ts`)",
-    why: "`fetch` leaves Nagle's algorithm on: one more round trip for each " +
-      "turn. It also tries one address of a name only",
-    issue: "denoland/deno#35581",
-    isNeeded: delaysSmallWrites,
-  },
-  {
-    what: "The program connects to an `http:` proxy itself " +
-      "(`lib/gateway/connection/http_tunnel.ts`)",
-    why: "`fetch` sends the proxy's password to the service",
-    isNeeded: sendsProxyPassword,
-  },
-  {
-    what: "Prompts are sent as a `Blob` (`lib/gateway/http/requests.ts`)",
-    why: "`fetch` sends a request again by itself if its body is a string: " +
-      "a prompt would run twice",
-    issue: "denoland/deno#32566",
-    since: "2.7.6",
-    isNeeded: repeatsRequests,
-  },
-  {
-    what: "A turn of the event loop passes between the `POST` and the `GET` " +
-      "(`lib/gateway.ts`)",
-    why: "`fetch` would open a second connection",
-    isNeeded: opensSecondConnection,
-  },
-  {
-    what: "Failures of connections are recognised by their texts " +
-      "(`lib/gateway/connection/connection_rows.ts`)",
-    why: "An error of `fetch` has no code",
-    isNeeded: hidesReasons,
-  },
-  {
-    what: "The variables about proxies are removed from the environment " +
-      "(`lib/settings.ts`)",
-    why: "`fetch` reads them by its own rules, whatever `--allow-env` allows",
-    isNeeded: readsProxyVariables,
-  },
-  {
-    what: "An empty `DENO_CERT` is removed from the environment " +
-      "(`lib/settings.ts`)",
-    why: "Deno looks for a file without a name, and fails",
-    isNeeded: failsOnEmptyCertificate,
-  },
-  {
-    what: "Errors of `Deno.env` are not shown " +
-      "(`lib/io/environment_variable.ts`)",
-    why: "They quote the value, which may be the key",
-    isNeeded: quotesVariables,
-  },
-  {
-    what: "Time limits are `AbortSignal.timeout()` (`lib/io/timeout.ts`)",
-    why: "The first `setTimeout()` of a process takes 7 ms",
-    since: "2.9.0",
-    isNeeded: () => isSlow("setTimeout(() => {}, 1);"),
-  },
-  {
-    what: "Standard streams are not web streams " +
-      "(`lib/io/standard_streams.ts`, `lib/interactive/open_view.ts`)",
-    why: "The first `ReadableStream` of a process takes 2 ms",
-    since: "2.9.0",
-    isNeeded: () => isSlow("new ReadableStream({});"),
-  },
-  {
-    what: "Standard output is written in pieces that a pipe accepts as a " +
-      "whole (`lib/io/standard_streams.ts`)",
-    why: "If the pipe does not block, a write fails and does not say how " +
-      "much was written",
-    isNeeded: hidesWrittenBytes,
-  },
-  {
-    what: "Reads of standard input are repeated after pauses if it does not " +
-      "block (`lib/io/standard_streams.ts`)",
-    why: "Deno could not wait until a standard stream is ready",
-    goneIn: "2.7.14",
-    isNeeded: cannotWaitForInput,
-  },
-  {
-    what: "The program listens to `SIGUSR1` (`lib/process.ts`)",
-    why: "Deno would open a debugger that has no password",
-    issue: "denoland/deno#35738",
-    since: "2.9.2",
-    isNeeded: opensDebugger,
-  },
-  {
-    what: "Where the program cannot send a signal to itself, it exits, and " +
-      "Ctrl-Z has no effect (`lib/process.ts`, `lib/editor/key_mode.ts`)",
-    why: "Deno did not allow it without `--allow-run`",
-    goneIn: "2.9.0",
-    isNeeded: forbidsOwnSignals,
-  },
-  {
-    what: "The npm launcher removes `NODE_OPTIONS` " +
-      "(`tools/release/npm/agent-gateway.cjs`)",
-    why: "Deno runs the code that it names in the program's process",
-    since: "2.7.6",
-    isNeeded: obeysNodeOptions,
-  },
-  {
-    what: "The npm launcher passes `--v8-flags=--no-lazy` " +
-      "(`tools/release/npm_package.ts`)",
-    why: "V8 caches only what it compiles when a file is loaded; the rest is " +
-      "compiled in each process",
-  },
-  {
-    what:
-      "The npm launcher stays, and passes signals on, with Node.js before " +
-      "22.15 (`tools/release/npm/agent-gateway.cjs`)",
-    why: "Node.js could not replace its process by another program",
-  },
-  {
-    what: "`TextLineStream` gets whole lines only " +
-      "(`lib/gateway/stream/stream_lines.ts`)",
-    why: "`@std/streams` 1.1.1 takes quadratic time for a line that comes in " +
-      "many chunks; 1.1.2 does not",
-    issue: "denoland/std#7231",
-    isNeeded: isQuadratic,
-  },
-  {
-    what: "The parser of `.env` gets the one line that is needed " +
-      "(`lib/settings/dotenv_file.ts`)",
-    why: "`@std/dotenv` expands `$NAME` in all others, and never ends if a " +
-      "variable names itself",
-  },
-  {
-    what: "A response of the bridge follows an update after 30 ms or more " +
-      "(`lib/bridge/client_output.ts`)",
-    why: "Some clients, such as the Python library 0.7.0, lose the update",
-  },
-  {
-    what: "A key is made before the first connection (`lib/gateway.ts`)",
-    why: "Deno's TLS library gathers entropy for 37 ms at first use",
-  },
-  {
-    what: "`main()` begins with `await undefined` (`main.ts`)",
-    why: "V8 parses the functions on the stack again at the first error",
-  },
-  {
-    what: "Unicode classes are made when they are first used " +
-      "(`lib/text/plain_text.ts`)",
-    why: "V8 takes 0.1 ms or more for each",
-  },
-  {
-    what: "Lines are gathered for 1 ms (`lib/io/line_writer.ts`)",
-    why: "Each write wakes a thread of Deno",
-  },
-  {
-    what: "The bridge looks whether its parent has changed (`main.ts`)",
-    why: "Deno does not report the end of the parent",
-  },
-  {
-    what: "The prompt has an editor of its own (`lib/editor`)",
-    why: "`node:readline` knows no prompt of several lines, no bracketed " +
-      "paste, and draws a wide character at the last column wrong",
-  },
-  {
-    what: "Output is written before the terminal leaves key mode " +
-      "(`lib/editor/key_mode.ts`)",
-    why: "`setRaw(false)` waits until the terminal has taken all output, and " +
-      "nothing in the process can end that",
-  },
-  {
-    what: "The console of Windows is read through `node:tty` " +
-      "(`lib/io/standard_streams.ts`)",
-    why: "`Deno.stdin` loses characters that its code page lacks",
-    issue: "denoland/deno#18240",
-  },
-  {
-    what: "A `.env` on a network folder of Windows is opened even if its " +
-      "status cannot be read (`lib/settings/dotenv_file.ts`)",
-    why: "`Deno.stat` is refused there",
-  },
+type Row = readonly [what: string, why: string, Partial<Workaround>?];
+
+const ROWS: readonly Row[] = [
+  [
+    "A relay on loopback makes the connections to the service (`lib/gateway/connection/relay.ts`)",
+    "`fetch` leaves Nagle's algorithm on: one more round trip for each turn. It also tries one address of a name only",
+    { issue: "denoland/deno#35581", isNeeded: delaysSmallWrites },
+  ],
+  [
+    "The program connects to an `http:` proxy itself (`lib/gateway/connection/http_tunnel.ts`)",
+    "`fetch` sends the proxy's password to the service",
+    { isNeeded: sendsProxyPassword },
+  ],
+  [
+    "Prompts are sent as a `Blob` (`lib/gateway/http/requests.ts`)",
+    "`fetch` sends a request again by itself if its body is a string: a prompt would run twice",
+    { issue: "denoland/deno#32566", since: "2.7.6", isNeeded: repeatsRequests },
+  ],
+  [
+    "A turn of the event loop passes between the `POST` and the `GET` (`lib/gateway.ts`)",
+    "`fetch` would open a second connection",
+    { isNeeded: opensSecondConnection },
+  ],
+  [
+    "Failures of connections are recognised by their texts (`lib/gateway/connection/connection_rows.ts`)",
+    "An error of `fetch` has no code",
+    { isNeeded: hidesReasons },
+  ],
+  [
+    "The variables about proxies are removed from the environment (`lib/settings.ts`)",
+    "`fetch` reads them by its own rules, whatever `--allow-env` allows",
+    { isNeeded: readsProxyVariables },
+  ],
+  [
+    "An empty `DENO_CERT` is removed from the environment (`lib/settings.ts`)",
+    "Deno looks for a file without a name, and fails",
+    { isNeeded: failsOnEmptyCertificate },
+  ],
+  [
+    "Errors of `Deno.env` are not shown (`lib/io/environment_variable.ts`)",
+    "They quote the value, which may be the key",
+    { isNeeded: quotesVariables },
+  ],
+  [
+    "Time limits are `AbortSignal.timeout()` (`lib/io/timeout.ts`)",
+    "The first `setTimeout()` of a process takes 7 ms",
+    { since: "2.9.0", isNeeded: () => isSlow("setTimeout(() => {}, 1);") },
+  ],
+  [
+    "Standard streams are not web streams (`lib/io/standard_streams.ts`, `lib/interactive/open_view.ts`)",
+    "The first `ReadableStream` of a process takes 2 ms",
+    { since: "2.9.0", isNeeded: () => isSlow("new ReadableStream({});") },
+  ],
+  [
+    "Standard output is written in pieces that a pipe accepts as a whole (`lib/io/standard_streams.ts`)",
+    "If the pipe does not block, a write fails and does not say how much was written",
+    { isNeeded: hidesWrittenBytes },
+  ],
+  [
+    "Reads of standard input are repeated after pauses if it does not block (`lib/io/standard_streams.ts`)",
+    "Deno could not wait until a standard stream is ready",
+    { goneIn: "2.7.14", isNeeded: cannotWaitForInput },
+  ],
+  [
+    "The program listens to `SIGUSR1` (`lib/process.ts`)",
+    "Deno would open a debugger that has no password",
+    { issue: "denoland/deno#35738", since: "2.9.2", isNeeded: opensDebugger },
+  ],
+  [
+    "Where the program cannot send a signal to itself, it exits, and Ctrl-Z has no effect (`lib/process.ts`, `lib/editor/key_mode.ts`)",
+    "Deno did not allow it without `--allow-run`",
+    { goneIn: "2.9.0", isNeeded: forbidsOwnSignals },
+  ],
+  [
+    "The npm launcher removes `NODE_OPTIONS` (`tools/release/npm/agent-gateway.cjs`)",
+    "Deno runs the code that it names in the program's process",
+    { since: "2.7.6", isNeeded: obeysNodeOptions },
+  ],
+  [
+    "The npm launcher passes `--v8-flags=--no-lazy` (`tools/release/npm_package.ts`)",
+    "V8 caches only what it compiles when a file is loaded; the rest is compiled in each process",
+  ],
+  [
+    "The npm launcher stays, and passes signals on, with Node.js before 22.15 (`tools/release/npm/agent-gateway.cjs`)",
+    "Node.js could not replace its process by another program",
+  ],
+  [
+    "`TextLineStream` gets whole lines only (`lib/gateway/stream/stream_lines.ts`)",
+    "`@std/streams` 1.1.1 takes quadratic time for a line that comes in many chunks; 1.1.2 does not",
+    { issue: "denoland/std#7231", isNeeded: isQuadratic },
+  ],
+  [
+    "The parser of `.env` gets the one line that is needed (`lib/settings/dotenv_file.ts`)",
+    "`@std/dotenv` expands `$NAME` in all others, and never ends if a variable names itself",
+  ],
+  [
+    "A response of the bridge follows an update after 30 ms or more (`lib/bridge/client_output.ts`)",
+    "Some clients, such as the Python library 0.7.0, lose the update",
+  ],
+  [
+    "A key is made before the first connection (`lib/gateway.ts`)",
+    "Deno's TLS library gathers entropy for 37 ms at first use",
+  ],
+  [
+    "`main()` begins with `await undefined` (`main.ts`)",
+    "V8 parses the functions on the stack again at the first error",
+  ],
+  [
+    "Unicode classes are made when they are first used (`lib/text/plain_text.ts`)",
+    "V8 takes 0.1 ms or more for each",
+  ],
+  [
+    "Lines are gathered for 1 ms (`lib/io/line_writer.ts`)",
+    "Each write wakes a thread of Deno",
+  ],
+  [
+    "The bridge looks whether its parent has changed (`main.ts`)",
+    "Deno does not report the end of the parent",
+  ],
+  [
+    "The prompt has an editor of its own (`lib/editor`)",
+    "`node:readline` knows no prompt of several lines, no bracketed paste, and draws a wide character at the last column wrong",
+  ],
+  [
+    "Output is written before the terminal leaves key mode (`lib/editor/key_mode.ts`)",
+    "`setRaw(false)` waits until the terminal has taken all output, and nothing in the process can end that",
+  ],
+  [
+    "The console of Windows is read through `node:tty` (`lib/io/standard_streams.ts`)",
+    "`Deno.stdin` loses characters that its code page lacks",
+    { issue: "denoland/deno#18240" },
+  ],
+  [
+    "A `.env` on a network folder of Windows is opened even if its status cannot be read (`lib/settings/dotenv_file.ts`)",
+    "`Deno.stat` is refused there",
+  ],
 ];
+
+export const WORKAROUNDS: readonly Workaround[] = ROWS.map(
+  ([what, why, more]) => ({ what, why, ...more }),
+);
 
 /** Tries one in a process of its own, because it may be about the first use of something. */
 export async function isStillNeeded(
@@ -217,6 +189,7 @@ export async function isStillNeeded(
         ...["run", "-q", "-A", "--no-check", ...sameFlags],
         ...[import.meta.filename ?? "", `${WORKAROUNDS.indexOf(row)}`],
       ],
+      signal: AbortSignal.timeout(60_000),
     },
   ).output();
   const decoder = new TextDecoder();
@@ -226,9 +199,6 @@ export async function isStillNeeded(
   }
   return answer === "true";
 }
-
-const encoder = new TextEncoder();
-const loopback = { hostname: "127.0.0.1", port: 0 };
 
 /** Runs this Deno with a program, without permissions and settings if none are given. */
 async function run(
@@ -251,46 +221,13 @@ async function run(
   return { code: output.code, stdout, stderr };
 }
 
-/** A server of HTTP/1.1: it answers each request as a function says, or closes. */
-class Server implements Disposable {
-  readonly #listener: Deno.TcpListener | Deno.TlsListener;
-  readonly url: string;
-  connections = 0;
-  readonly requests: string[] = [];
-
-  constructor(
-    answer: (request: string) => string | undefined,
-    listener: Deno.TcpListener | Deno.TlsListener = Deno.listen(loopback),
-  ) {
-    this.#listener = listener;
-    this.url = `http://127.0.0.1:${listener.addr.port}/`;
-    this.#accept(answer);
-  }
-
-  async #accept(answer: (request: string) => string | undefined) {
-    for await (const connection of this.#listener) {
-      this.connections++;
-      this.#serve(connection, answer).catch(() => {}); // It was closed.
+/** Gives each request the same answer. */
+function always(answer: string): Script {
+  return async (connection) => {
+    while (await connection.read() !== undefined) {
+      await connection.write(answer);
     }
-  }
-
-  async #serve(
-    connection: Deno.Conn,
-    answer: (request: string) => string | undefined,
-  ) {
-    const decoder = new TextDecoderStream();
-    for await (const text of connection.readable.pipeThrough(decoder)) {
-      if (!text.includes(" HTTP/1.1")) continue;
-      this.requests.push(text);
-      const reply = answer(text);
-      if (reply === undefined) return connection.close();
-      await connection.write(encoder.encode(reply));
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#listener.close();
-  }
+  };
 }
 
 const EMPTY = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
@@ -302,27 +239,23 @@ const EMPTY = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
  */
 async function delaysSmallWrites(): Promise<boolean> {
   const longest = [];
-  for (let attempt = 0; attempt < 3; attempt++) {
-    longest.push(await longestGap());
-  }
+  while (longest.length < 3) longest.push(await longestGap());
   return Math.min(...longest) > 30;
 }
 
 async function longestGap(): Promise<number> {
-  using listener = Deno.listen(loopback);
   let arrived = Promise.withResolvers<void>();
-  const serve = async () => {
-    using connection = await listener.accept();
-    const buffer = new Uint8Array(1024);
-    for (let reads = 0; await connection.read(buffer) !== null; reads++) {
-      for (let i = 0; reads === 0 && i < 5; i++) {
-        await connection.write(encoder.encode("HTTP/1.1 100 Continue\r\n\r\n"));
-      }
+  await using server = await FaultyService.start(async (connection) => {
+    await connection.head();
+    for (let i = 0; i < 5; i++) {
+      await connection.write("HTTP/1.1 100 Continue\r\n\r\n");
+    }
+    do {
+      connection.take(connection.received.length);
       arrived.resolve();
       arrived = Promise.withResolvers();
-    }
-  };
-  serve().catch(() => {}); // It is aborted.
+    } while (await connection.holds(1));
+  });
   const times: number[] = [];
   const sent = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({
@@ -334,13 +267,8 @@ async function longestGap(): Promise<number> {
       await promise;
     },
   }, { highWaterMark: 0 });
-  const aborting = new AbortController();
-  const { signal } = aborting;
-  const { port } = listener.addr;
-  fetch(`http://127.0.0.1:${port}/`, { method: "POST", body, signal })
-    .catch(() => {}); // It is aborted.
+  fetch(server.url, { method: "POST", body }).catch(() => {}); // It is closed.
   await sent.promise;
-  aborting.abort();
   return Math.max(
     ...times.slice(1).map((time, i) => time - (times[i] ?? 0)),
   );
@@ -348,47 +276,29 @@ async function longestGap(): Promise<number> {
 
 /** Has a proxy with a password tunnel to a service with TLS. */
 async function sendsProxyPassword(): Promise<boolean> {
-  const { stdout: pem } = await new Deno.Command("openssl", {
-    args: [
-      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"],
-      ...["-subj", "/CN=Probe", "-keyout", "-", "-out", "-"],
-      ...["-addext", "subjectAltName=IP:127.0.0.1"],
-      ...["-addext", "basicConstraints=critical,CA:FALSE"],
-    ],
-  }).output();
-  const text = new TextDecoder().decode(pem);
-  const start = text.indexOf("-----BEGIN CERTIFICATE");
-  const [key, cert] = [text.slice(0, start), text.slice(start)];
-  using service = new Server(
-    () => EMPTY,
-    Deno.listenTls({ ...loopback, key, cert }),
-  );
-  using proxy = Deno.listen(loopback);
-  const serve = async () => {
-    const client = await proxy.accept();
-    await client.read(new Uint8Array(4096));
-    await client.write(encoder.encode("HTTP/1.1 200 OK\r\n\r\n"));
-    const port = Number(new URL(service.url).port);
-    const { readable, writable } = await Deno.connect({ port });
-    client.readable.pipeTo(writable).catch(() => {});
-    await readable.pipeTo(client.writable);
-  };
-  serve().catch(() => {}); // It is closed.
-  const basicAuth = { username: "probe", password: "secret" };
+  using ca = new LocalCa();
+  const tls = ca.issue("127.0.0.1");
+  await using service = await FaultyService.start(always(EMPTY), { tls });
+  await using proxy = await FaultyService.start(tunnels(() => service.port));
   using client = Deno.createHttpClient({
-    caCerts: [cert],
-    proxy: { url: `http://127.0.0.1:${proxy.addr.port}`, basicAuth },
+    caCerts: [await Deno.readTextFile(ca.certificate)],
+    proxy: {
+      url: proxy.url,
+      basicAuth: { username: "probe", password: "secret" },
+    },
   });
-  const url = service.url.replace("http:", "https:");
-  await (await fetch(url, { client })).text();
-  return /^proxy-authorization:/im.test(service.requests[0] ?? "");
+  await (await fetch(service.url, { client })).text();
+  return /^proxy-authorization:/im.test(service.received);
 }
 
 /** Closes a connection that was kept when a `POST` has arrived. */
 async function repeatsRequests(): Promise<boolean> {
-  using server = new Server((text) =>
-    text.startsWith("GET") ? EMPTY : undefined
-  );
+  await using server = await FaultyService.start(async (connection) => {
+    await connection.read();
+    if (connection.number > 1) return;
+    await connection.write(EMPTY);
+    await connection.read();
+  });
   await (await fetch(server.url)).text();
   await fetch(server.url, { method: "POST", body: "x" }).catch(() => {});
   return server.requests.length > 2;
@@ -397,7 +307,7 @@ async function repeatsRequests(): Promise<boolean> {
 async function opensSecondConnection(): Promise<boolean> {
   const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" +
     "2\r\n{}\r\n0\r\n\r\n";
-  using server = new Server(() => chunked);
+  await using server = await FaultyService.start(always(chunked));
   for (let request = 0; request < 10; request++) {
     const { body } = await fetch(server.url);
     // deno-lint-ignore no-empty -- reads to the end
@@ -407,17 +317,14 @@ async function opensSecondConnection(): Promise<boolean> {
 }
 
 async function hidesReasons(): Promise<boolean> {
-  using listener = Deno.listen(loopback);
-  const { port } = listener.addr;
-  listener.close();
-  const error = await fetch(`http://127.0.0.1:${port}/`).catch((e) => e);
+  const error = await fetch(unreachable()).catch((e) => e);
   return [error, error.cause].every((e) =>
     e?.code === undefined && !(e instanceof Deno.errors.ConnectionRefused)
   );
 }
 
 async function readsProxyVariables(): Promise<boolean> {
-  using proxy = new Server(() => EMPTY);
+  await using proxy = await FaultyService.start(always(EMPTY));
   const { stdout } = await run(
     "console.log((await fetch('http://192.0.2.1/')).status);",
     ["--allow-net"],
@@ -427,7 +334,7 @@ async function readsProxyVariables(): Promise<boolean> {
 }
 
 async function failsOnEmptyCertificate(): Promise<boolean> {
-  using server = new Server(() => EMPTY);
+  await using server = await FaultyService.start(always(EMPTY));
   const { code } = await run(
     `await (await fetch(${JSON.stringify(server.url)})).text();`,
     ["-A"],
