@@ -11,6 +11,7 @@ import { isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import { programOutput } from "../support/program_output.ts";
 import { answer, body } from "../support/service/behaviours.ts";
+import { rowsOf } from "../support/tables.ts";
 
 // The real scripts in real shells, with releases on loopback.
 
@@ -140,58 +141,52 @@ class Place implements AsyncDisposable {
   }
 }
 
-/** URLs of mirrors that both scripts refuse: what is before an @ is no host. */
-const NO_MIRRORS = [
-  ...["http://mirror.example", "http://localhost.mirror.example"],
-  ...["http://localhost:1@127.0.0.2:9019", "http://127.0.0.1:@mirror.example"],
-  ...["http://localhost:80\\@mirror.example", "ftp://localhost/"],
-];
-
-/** A GitHub CLI that is logged in, and finds no attestation. */
-const FINDS_NONE = { gh: "[ $1 = auth ] || [ $3 = --help ]" };
-
 /**
- * The arguments of a call, what it says, and the version that is installed after it
- * (`""`: none). Without one, it fails and changes nothing. Then commands that take the
- * place of real ones.
+ * Calls in one folder, one after the other: what each says, and the version that is
+ * installed after it. One that is refused fails, and changes nothing. The script of a
+ * tool takes the place of the real one.
  */
-// deno-fmt-ignore: a table
-const CALLS: readonly (readonly [args: string, message: string, version?: string | undefined, tools?: Readonly<Record<string, string>>])[] = [
-  ["--version v1.2.4", "Installed ", "1.2.4"],
-  ["", "Installed ", "1.2.3"],
-  ["--uninstall", "Removed ", ""],
-  ["--from file.gz", "Not attested: ", "1.2.5"],
-  ["--help", "--help, -h", "1.2.5"],
-  ["", "Not attested: ", "1.2.3", { gh: "[ $1 != auth ]" }],
-  ["", "Attestation verified: ", "1.2.3", { gh: "exit 0" }],
-  ["--from file.gz", "Attestation verified: ", "1.2.5", { gh: "exit 0" }],
-  ["", "does not find an attestation", undefined, FINDS_NONE],
-  ["--from file.gz", "does not find an attestation", undefined, FINDS_NONE],
-  ["", "no build for i686; with Deno 2.6 or later", undefined, { uname: "echo i686" }],
-  ["", "use install.ps1", undefined, { uname: "[ $1 = -m ] && echo arm64 || echo MSYS" }],
-  ["--version 0.0.1", "is damaged: its SHA-256 sum is "],
-  ["--version 0.0.2", ".gz; nothing was installed\n"],
-  ["--version 0.0.3", ".gz (HTTP 403), perhaps because of a limit"],
-  ["--version 0.0.4", "the file is damaged, or "],
-  ["--form x", "unknown argument '--form': see --help"],
-  ["--to", "--to needs a value"],
-  ["--version 1.0/..", "'1.0/..' is not a version such as 1.2.3"],
-  ...NO_MIRRORS.map((url) => [`--from ${url}`, "--from needs an https: URL"] as const),
-  ["--from none", "there is no file 'none'"],
-  ["--from file.gz --version 1.2.3", "the version of a file"],
-  ["--from other/agent-gateway", "it says 'deno 2.9.6' to"],
-  ["--from folder/agent-gateway/x --to new/one", "the program does not start: it needs glibc"],
-  // Not a folder without permissions, which do not affect root.
-  ["--to file.gz/bin", "cannot make the folder "],
-  ["--to new --uninstall", "/new/agent-gateway: use --to DIR"],
-  ["--to folder", "agent-gateway is a folder; "],
-  ["--to script", "is a script"],
-  ["--to other", "does not say within 5 s that it is agent-gateway"],
-  ["--to other --uninstall", "does not say within 5 s"],
-  ["--to hangs", "does not say within 5 s", undefined, { sleep: "" }],
-  ["--to npm --uninstall", "npm uninstall -g agent-gateway"],
-  ["--to link", "is a link to ../own; it is left as it is"],
-];
+const CALLS = rowsOf<"args" | "says" | "then" | "tool" | "script">(String.raw`
+args                            | says                                          | then    | tool  | script
+--version v1.2.4                | Installed                                     | 1.2.4   |       |
+                                | Installed                                     | 1.2.3   |       |
+--uninstall                     | Removed                                       | none    |       |
+--from file.gz                  | Not attested:                                 | 1.2.5   |       |
+--help                          | --help, -h                                    | 1.2.5   |       |
+                                | Not attested:                                 | 1.2.3   | gh    | [ $1 != auth ]
+                                | Attestation verified:                         | 1.2.3   | gh    | exit 0
+--from file.gz                  | Attestation verified:                         | 1.2.5   | gh    | exit 0
+                                | does not find an attestation                  | refused | gh    | [ $1 = auth -o "$3" = --help ]
+--from file.gz                  | does not find an attestation                  | refused | gh    | [ $1 = auth -o "$3" = --help ]
+                                | no build for i686; with Deno 2.6 or later     | refused | uname | echo i686
+                                | use install.ps1                               | refused | uname | if [ $1 = -m ]; then echo arm64; else echo MSYS; fi
+--version 0.0.1                 | is damaged: its SHA-256 sum is                | refused |       |
+--version 0.0.2                 | .gz; nothing was installed                    | refused |       |
+--version 0.0.3                 | .gz (HTTP 403), perhaps because of a limit    | refused |       |
+--version 0.0.4                 | the file is damaged, or                       | refused |       |
+--form x                        | unknown argument '--form': see --help         | refused |       |
+--to                            | --to needs a value                            | refused |       |
+--version 1.0/..                | '1.0/..' is not a version such as 1.2.3       | refused |       |
+--from http://mirror.example    | --from needs an https: URL                    | refused |       |
+--from http://localhost.mirror.example           | --from needs an https: URL   | refused |       |
+--from http://localhost:1@127.0.0.2:9019         | --from needs an https: URL   | refused |       |
+--from http://127.0.0.1:@mirror.example          | --from needs an https: URL   | refused |       |
+--from http://localhost:80\@mirror.example       | --from needs an https: URL   | refused |       |
+--from ftp://localhost/         | --from needs an https: URL                    | refused |       |
+--from none                     | there is no file 'none'                       | refused |       |
+--from file.gz --version 1.2.3  | the version of a file                         | refused |       |
+--from other/agent-gateway      | it says 'deno 2.9.6' to                       | refused |       |
+--from folder/agent-gateway/x --to new/one | the program does not start: it needs glibc | refused | |
+--to file.gz/bin                | cannot make the folder                        | refused |       |
+--to new --uninstall            | /new/agent-gateway: use --to DIR              | refused |       |
+--to folder                     | agent-gateway is a folder;                    | refused |       |
+--to script                     | is a script                                   | refused |       |
+--to other                      | does not say within 5 s that it is agent-gateway | refused |    |
+--to other --uninstall          | does not say within 5 s                       | refused |       |
+--to hangs                      | does not say within 5 s                       | refused | sleep | :
+--to npm --uninstall            | npm uninstall -g agent-gateway                | refused |       |
+--to link                       | is a link to ../own; it is left as it is      | refused |       |
+`);
 
 for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
   const [name = ""] = shell.split(" ");
@@ -206,32 +201,29 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
     });
 
   test("installs, updates and uninstalls, asks for attestations, and changes nothing when it fails", async (place) => {
-    for (const [args, message, version, tools = {}] of CALLS) {
-      for (const [tool, script] of Object.entries(tools)) {
-        await place.put(`tools/${tool}`, `#!/bin/sh\n${script}\n`);
-      }
+    for (const { args, says, then, tool, script } of CALLS) {
+      const standIn = `tools/${tool || "none"}`;
+      await place.put(standIn, `#!/bin/sh\n${script}\n`);
       const before = place.entries();
       const output = await place.install(shell, `--to old ${args}`);
       const { code, stdout, stderr } = output;
-      const about = `${args} ${JSON.stringify(tools)}`;
-      assertStringIncludes(stdout + stderr, message, about);
-      if (version === undefined) {
+      const about = `${args} with ${tool}: ${stdout}${stderr}`;
+      assertStringIncludes(stdout + stderr, says, about);
+      if (then === "refused") {
         assertEquals([code, place.entries()], [1, before], about);
       } else {
         assertEquals(code, 0, about);
-        assert(!stdout.includes("on your PATH"), stdout);
+        assert(!stdout.includes("on your PATH"), about);
         const file = `${place.home}/old/agent-gateway`;
-        const files = version === "" ? [] : [file];
+        const files = then === "none" ? [] : [file];
         const installed = place.entries(`${place.home}/old`);
         assertEquals(installed.map((entry) => entry.split(" ")[1]), files);
         for (const file of files) {
-          assertEquals(await Deno.readTextFile(file), program(version));
+          assertEquals(await Deno.readTextFile(file), program(then), about);
           assertEquals((await Deno.stat(file)).mode, 0o100755);
         }
       }
-      for (const tool of Object.keys(tools)) {
-        await Deno.remove(`${place.home}/tools/${tool}`);
-      }
+      await Deno.remove(`${place.home}/${standIn}`);
     }
   });
 
@@ -389,7 +381,10 @@ Deno.test("install.ps1 takes mirrors with https:, and with http: on this machine
     ...["http://localhost:80/a", "http://localhost"],
   ];
   const isTaken = (url: string) => RegExp(pattern, "i").test(url);
-  assertEquals([...taken, ...NO_MIRRORS, "file"].filter(isTaken), taken);
+  const refused = CALLS.filter(({ says }) => says.includes("https: URL"))
+    .map(({ args }) => args.replace("--from ", ""));
+  assert(refused.length > 5);
+  assertEquals([...taken, ...refused, "file"].filter(isTaken), taken);
 });
 
 // The rest changes the registry of the user, so it is for CI alone.

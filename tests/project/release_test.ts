@@ -40,6 +40,7 @@ import { runCommand } from "../../tools/run_command.ts";
 import { isInstalled } from "../support/fronts.ts";
 import { programOutput } from "../support/program_output.ts";
 import { SourceCopy } from "../support/source_copy.ts";
+import { rowsOf } from "../support/tables.ts";
 
 // A release as the workflow makes it.
 
@@ -90,8 +91,8 @@ Deno.test("the entry of the ACP registry names each binary of this version", () 
 const STAND_IN =
   `// agent-gateway\n${RELEASE_HEADER}\nconsole.log("agent-gateway 1.2.3: it\\n\\n" + Deno.args);\n`;
 
-/** Texts of files by their paths: "-> X" is a link to X, `undefined` no file. */
-type Files = Readonly<Record<string, string | undefined>>;
+/** Texts of files by their paths: "-> X" is a link to X, "none" no file. */
+type Files = Readonly<Record<string, string>>;
 
 /** What the jobs before "packages" have made. */
 const MADE: Files = {
@@ -115,8 +116,8 @@ async function write(folder: string, files: Files): Promise<void> {
     const file = `${folder}/${path}`;
     await Deno.mkdir(dirname(file), { recursive: true });
     await Deno.remove(file).catch(() => {});
-    if (text?.startsWith("-> ")) await Deno.symlink(text.slice(3), file);
-    else if (text !== undefined) await Deno.writeTextFile(file, text);
+    if (text.startsWith("-> ")) await Deno.symlink(text.slice(3), file);
+    else if (text !== "none") await Deno.writeTextFile(file, text);
   }
 }
 
@@ -149,36 +150,28 @@ async function makePackages(
   );
   return code === 0 ? "" : stderr;
 }
-const BINARY = `received/binaries/${FIRST}`;
-const TEXT = "received/third-party/crates.txt";
-
-/** A file that is not as it should be, and why it is refused. */
-type Refused = readonly [path: string, text: string | undefined, why: string];
-
-/** Files that a job has changed, or removed. */
-// deno-fmt-ignore: a table
-const CHANGED: readonly Refused[] = [
-  [BINARY, "worse", `${FIRST} has the SHA-256 sum`],
-  [BINARY, undefined, `SHA256SUMS names ${FIRST}, which is missing`],
-  [BINARY, "-> ../good", `${FIRST} in received/binaries is not a file`],
-  ["received/binaries/more", "", "binaries brings more, which nobody asked for"],
-  [`received/third-party/${NPM}`, "", `third-party brings ${NPM}, which nobody asked for`],
-  [`received/third-party/${FIRST}`, "worse", `third-party brings ${FIRST}, which nobody asked for`],
-  ["received/third-party/SHA256SUMS", "", "third-party brings SHA256SUMS, which nobody asked for"],
-  [TEXT, undefined, "third-party lacks crates.txt"],
-  [TEXT, "-> /etc/passwd", "crates.txt in received/third-party is not a file"],
-  [TEXT, "-> THIRD-PARTY.md", "crates.txt in received/third-party is not a file"],
-  ["dist/THIRD-PARTY.md", "worse", "brings THIRD-PARTY.md, which "],
-  ["dist/more", "", "dist/more is not part of a release"],
-];
-
-/** Files of "build" with which there is no release. */
-// deno-fmt-ignore: a table
-const UNFIT: readonly Refused[] = [
-  ["received/binaries/agent-gateway.js", "// worse\n", "the standard library of dist/agent-gateway.js is not from JSR"],
-  ["received/binaries/more", "", "has [more]"],
-  [BINARY, undefined, `dist/SHA256SUMS lacks [${FIRST}]`],
-];
+/**
+ * Files that differ: already when the job writes its sums ("made"), or afterwards; and
+ * why they are refused. "none" is no file.
+ */
+const REFUSED = rowsOf<"when" | "path" | "text" | "why">(`
+when    | path                             | text            | why
+changed | received/binaries/${FIRST}       | worse           | ${FIRST} has the SHA-256 sum
+changed | received/binaries/${FIRST}       | none            | SHA256SUMS names ${FIRST}, which is missing
+changed | received/binaries/${FIRST}       | -> ../good      | ${FIRST} in received/binaries is not a file
+changed | received/binaries/more           |                 | binaries brings more, which nobody asked for
+changed | received/third-party/${NPM}      |                 | third-party brings ${NPM}, which nobody asked for
+changed | received/third-party/${FIRST}    | worse           | third-party brings ${FIRST}, which nobody asked for
+changed | received/third-party/SHA256SUMS  |                 | third-party brings SHA256SUMS, which nobody asked for
+changed | received/third-party/crates.txt  | none            | third-party lacks crates.txt
+changed | received/third-party/crates.txt  | -> /etc/passwd  | crates.txt in received/third-party is not a file
+changed | received/third-party/crates.txt  | -> THIRD-PARTY.md | crates.txt in received/third-party is not a file
+changed | dist/THIRD-PARTY.md              | worse           | brings THIRD-PARTY.md, which
+changed | dist/more                        |                 | dist/more is not part of a release
+made    | received/binaries/agent-gateway.js | // worse      | the standard library of dist/agent-gateway.js is not from JSR
+made    | received/binaries/more           |                 | has [more]
+made    | received/binaries/${FIRST}       | none            | dist/SHA256SUMS lacks [${FIRST}]
+`);
 
 Deno.test({
   name:
@@ -247,17 +240,11 @@ Deno.test({
     });
 
     await t.step("but nothing that a job has changed", async () => {
-      for (const rows of [CHANGED, UNFIT]) {
-        for (const [path, text, why] of rows) {
-          const files = { [path]: text };
-          const said = await makePackages(
-            copy,
-            rows === UNFIT ? { made: files } : { changed: files },
-          );
-          assertStringIncludes(said, why);
-          const written = await readSums().catch(() => "");
-          assert(!written.includes(NPM), `summed in spite of: ${why}`);
-        }
+      for (const { when, path, text, why } of REFUSED) {
+        const files = { [path]: text };
+        assertStringIncludes(await makePackages(copy, { [when]: files }), why);
+        const written = await readSums().catch(() => "");
+        assert(!written.includes(NPM), `summed in spite of: ${why}`);
       }
     });
 
