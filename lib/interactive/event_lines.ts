@@ -68,8 +68,10 @@ function totalLine(total: number | undefined, look: LineLook): Shown {
   return isShown ? line(safe`total ${duration(total)}`, look) : "";
 }
 
+/** A script with `-q` gets no line without a failure. */
 function noteLine(note: Redacted | undefined, look: LineLook): Shown {
-  if (note === undefined) return "";
+  const isHidden = look.isQuiet && !look.isTyped;
+  if (note === undefined || isHidden) return "";
   return shown`${programOf(look)}${look.style.bold("warning:")} ${
     shownLine(note)
   }\n`;

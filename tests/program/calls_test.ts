@@ -279,10 +279,16 @@ $ "--thread=my thread/1"
 2> thread my thread/1
 @ 2
 
-a reply that cannot be read is a warning
+a reply that cannot be read is a notice alone with -q
 $ -q -p hello
 * {"event":"complete","messages":[{"speech":"Hi."}]}
 > Run completed.
+
+a reply that cannot be read is a warning
+$ -p hello
+* {"event":"complete","messages":[{"speech":"Hi."}]}
+> Run completed.
+2> ...
 2> agent-gateway: warning: The run completed, but its reply could not be read: ...
 
 a reply that cannot be read is a note in JSON

@@ -116,6 +116,7 @@ const LOOKS: readonly (readonly [object, Partial<LineLook>, lines: string])[] =
   [
     [{ type: "end", total: 1 }, { isPlain: false }, ""],
     [{ type: "end", total: 1 }, { isTyped: false }, ""],
+    [NOTE, { isQuiet: true, isTyped: false }, ""],
     [{ type: "banner", text: "one" }, { style: COLOURED }, "one\n"],
     [ERROR, { style: COLOURED }, "\x1b[31merror:\x1b[39m no\n"],
     [
