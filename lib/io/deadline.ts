@@ -50,10 +50,14 @@ export class Deadline implements Disposable {
     this.#outer?.removeEventListener("abort", this.#forward);
   }
 
-  /** Ends it, and aborts the steps if they are not over. */
-  drop(): void {
+  /**
+   * Ends it, and aborts the steps if they are not over.
+   *
+   * @param reason The default is an `AbortError`.
+   */
+  drop(reason?: unknown): void {
     this[Symbol.dispose]();
     dropped ??= new DOMException("The request was dropped", "AbortError");
-    this.#controller.abort(dropped);
+    this.#controller.abort(reason ?? dropped);
   }
 }

@@ -130,6 +130,7 @@ export class Call {
       const answer = await this.#send("GET", request, signal);
       await refuseUnreadable(answer);
       deadline.meet();
+      silences.onExceeded = (error) => deadline.drop(error);
       const { response } = answer;
       return {
         chunks: readBody(response, signal, silences),

@@ -17,8 +17,7 @@ export interface OpenStream {
  * not only through `fetch`: the link from the signal of a `fetch` to its body can be
  * garbage-collected.
  *
- * @param silences Limits how long nothing may come. By default, there is no limit.
- * @throws {RequestError} If nothing comes for too long.
+ * @param silences Is told when the body is waited for.
  * @throws The signal's reason, if it is aborted.
  */
 export function readBody(
@@ -32,21 +31,15 @@ export function readBody(
   const cancel = () => void reader.cancel().catch(() => {});
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
-  let silence: Error | undefined;
-  const onSilence = (error: Error) => {
-    silence = error;
-    cancel();
-  };
   return (async function* () {
     // Without a buffer, fetch allocates 64 KiB for each chunk, however small.
     let buffer = new Uint8Array(BUFFER_BYTES);
     try {
       for (;;) {
-        silences?.begin(onSilence);
+        silences?.begin();
         const { done, value } = await reader.read(buffer);
         silences?.end();
         signal.throwIfAborted();
-        if (silence !== undefined) throw silence;
         if (done) return;
         const turn = shareEventLoop();
         if (turn !== undefined) await turn;

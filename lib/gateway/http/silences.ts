@@ -2,12 +2,6 @@ import type { AwakeClock } from "../../io.ts";
 import { safe, wholeDuration } from "../../text.ts";
 import { RequestError } from "../failure/failure.ts";
 
-/** A wait for the next byte. */
-interface Wait {
-  readonly begun: number;
-  readonly onExceeded: (error: RequestError) => void;
-}
-
 /**
  * The silences of a service: time in which the program ran and waited to read. While a
  * chunk is in use, and while the process is stopped, a service is not silent. The clock
@@ -15,13 +9,16 @@ interface Wait {
  * more than the chunk (25 us).
  */
 export class Silences {
-  readonly #clock: AwakeClock;
-  readonly #limit: (longest: number) => number;
+  /** Called, with an error that says so, as soon as one lasts too long. */
+  onExceeded: (error: RequestError) => void = () => {};
   /** The longest one so far, in milliseconds. */
   longest = 0;
   /** The last one. */
   last = 0;
-  #wait: Wait | undefined;
+  readonly #clock: AwakeClock;
+  readonly #limit: (longest: number) => number;
+  /** When the current one began. */
+  #begun: number | undefined;
 
   /**
    * @param clock Its ticks are used by no one else.
@@ -34,31 +31,27 @@ export class Silences {
     clock.onTick = () => this.#check();
   }
 
-  /**
-   * Begins one: the reader waits for the next byte.
-   *
-   * @param onExceeded Called, with an error that says so, if it lasts too long.
-   */
-  begin(onExceeded: (error: RequestError) => void): void {
-    this.#wait = { begun: this.#clock.now, onExceeded };
+  /** Begins one: the reader waits for the next byte. */
+  begin(): void {
+    this.#begun = this.#clock.now;
   }
 
   /** Ends the one that goes on, if there is one. */
   end(): void {
-    if (this.#wait === undefined) return;
-    this.last = this.#clock.now - this.#wait.begun;
+    if (this.#begun === undefined) return;
+    this.last = this.#clock.now - this.#begun;
     this.longest = Math.max(this.longest, this.last);
-    this.#wait = undefined;
+    this.#begun = undefined;
   }
 
   #check(): void {
-    if (this.#wait === undefined) return;
-    const { begun, onExceeded } = this.#wait;
     const limit = this.#limit(this.longest);
-    if (this.#clock.now - begun < limit) return;
+    const { now } = this.#clock;
+    if (now - (this.#begun ?? now) < limit) return;
     const time = wholeDuration(limit);
     const reason = safe`Nothing came from the service for ${time}`;
     const problem = "stream silent";
-    onExceeded(new RequestError({ stage: "perhaps taken", reason, problem }));
+    const failure = { stage: "perhaps taken", reason, problem } as const;
+    this.onExceeded(new RequestError(failure));
   }
 }

@@ -9,9 +9,9 @@ Deno.test("Silences has no timer of its own, and tells of the silence that is to
   let limit = 40_000;
   const silences = new Silences(clock, () => limit);
   const errors: string[] = [];
-  const begin = () => silences.begin(({ message }) => errors.push(message));
+  silences.onExceeded = ({ message }) => errors.push(message);
   for (let i = 0; i < 100; i++) {
-    begin();
+    silences.begin();
     fake.elapse(30_000);
     fake.passTo(fake.time + 1_000_000); // The process is stopped.
     fake.elapse(1_000);
@@ -21,7 +21,7 @@ Deno.test("Silences has no timer of its own, and tells of the silence that is to
     assertEquals(fake.pending, 1); // the tick of the clock
   }
   limit = 10_000;
-  begin();
+  silences.begin();
   fake.elapse(9_999);
   assertEquals(errors, []);
   fake.elapse(5_001); // The clock ticks every 5 s.

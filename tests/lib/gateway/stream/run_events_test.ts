@@ -178,7 +178,7 @@ Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas 
   const quoted = `data: ${JSON.stringify({ event: "progress", node })}\n`;
   const many = `data: ${text}${'["\\\\"],'.repeat(90_000)}1]}\n`;
   assertEquals((await read([few, quoted])).events.length, 2);
-  const source = ReadableStream.from([encoder.encode(few + many)]);
+  const source = ReadableStream.from([encoder.encode(few + many + few)]);
   const record = new StreamRecord();
   const events = readRunEvents(source, { record, redactor });
   assertEquals((await events.next()).value?.events.length, 1);
