@@ -2,66 +2,102 @@ import { assert, assertEquals } from "@std/assert";
 import { errorDetail } from "../../../lib/gateway/http/error_words.ts";
 import { plainLine } from "../../../lib/text/plain_text.ts";
 import { Redactor } from "../../../lib/text/redactor.ts";
+import { blocksOf } from "../../support/blocks.ts";
 import fc from "../../support/generated.ts";
 import { longestPiece } from "../../support/key_pieces.ts";
 import { times } from "../../support/repetitions.ts";
-import { redacted } from "../../support/texts.ts";
+import { rowsOf } from "../../support/tables.ts";
 
 const KEY = "test-key-0123456789abcdef";
 
-/** Texts, how they are shown, and how they are as the name of a node. */
-const TEXTS: readonly (readonly [text: string, line: string, name?: string])[] =
-  [
-    ["  No\ttea\r\n\n today ", "No tea today"],
-    ["a\x1b[31mb\x07c\u202e", "abc"],
-    ["x".repeat(501), "x".repeat(500)],
-    [`${"x".repeat(499)}👩`, "x".repeat(499)],
-    ["\ud83d é \ude00", "\ufffd é \ufffd", "\ufffd é \ufffd"],
-    [`Unknown: ${KEY}.`, "Unknown: ....", "Unknown: ...."],
-    [`İ ${KEY.toUpperCase()} İ`, "İ ... İ", "İ ... İ"],
-    [KEY + KEY, "...", "..."],
-    [`${KEY.slice(0, 12)} ${KEY.slice(-12)}`, "... ...", "... ..."],
-    [`x${KEY.slice(0, 11)}`, `x${KEY.slice(0, 11)}`, `x${KEY.slice(0, 11)}`],
-    [`a ${KEY.replace(/.{9}/g, "$&\x1b[0m")}\n`, "a ...", "a ... "],
-    [`\x07${KEY}`, "...", "\x07..."],
-    ["\x07 a\nb", "a b", "\x07 a\nb"],
-    ["é".repeat(10_000), "é".repeat(500), "é".repeat(8192)],
-    ["😀".repeat(5000), "😀".repeat(250), "😀".repeat(4096)],
-  ];
+/** Texts, how they are shown, and as the name of a node; `{x*501}` is 501 times x. */
+const TEXTS = blocksOf(String.raw`
+\u0020 No\ttea\r\n\n today\u0020
+  No tea today
+a\u001b[31mb\u0007c\u202e
+  abc
+{x*501}
+  {x*500}
+{x*499}👩
+  {x*499}
+\ud83d é \ude00
+  \ufffd é \ufffd
+  \ufffd é \ufffd
+Unknown: test-key-0123456789abcdef.
+  Unknown: ....
+  Unknown: ....
+İ TEST-KEY-0123456789ABCDEF İ
+  İ ... İ
+  İ ... İ
+test-key-0123456789abcdeftest-key-0123456789abcdef
+  ...
+  ...
+test-key-012 23456789abcdef
+  ... ...
+  ... ...
+xtest-key-01
+  xtest-key-01
+  xtest-key-01
+a test-key-\u001b[0m012345678\u001b[0m9abcdef\n
+  a ...
+  a ...\u0020
+\u0007test-key-0123456789abcdef
+  ...
+  \u0007...
+\u0007 a\nb
+  a b
+  \u0007 a\nb
+{é*10000}
+  {é*500}
+  {é*8192}
+{😀*5000}
+  {😀*250}
+  {😀*4096}
+`);
 
 Deno.test("texts are shown clean on one line, names as they are, and both bounded, in whole characters, without pieces of the key", () => {
   const redactor = new Redactor(KEY);
-  for (const [text, line, name] of TEXTS) {
-    assertEquals(redactor.show(text), line);
-    if (name !== undefined) assertEquals(redactor.showName(text), name);
+  const repeated = (text = "") =>
+    text.replace(/\{(.+)\*(\d+)\}/, (_, it, count) => it.repeat(count));
+  for (const [text, [line, name]] of TEXTS) {
+    const long = repeated(text);
+    assertEquals<string>(redactor.show(long), repeated(line));
+    if (name !== undefined) {
+      assertEquals<string>(redactor.showName(long), repeated(name));
+    }
   }
-  assertEquals(redactor.show("x".repeat(200), 100), "x".repeat(100));
+  assertEquals<string>(redactor.show("x".repeat(200), 100), "x".repeat(100));
 });
 
 Deno.test("a key shorter than twelve characters is left out as a whole, in any case, from six characters on", () => {
   for (
-    const [key, text, shown] of [
-      ["secret", "a SECRET, secre", "a ..., secre"],
-      ["$/.]^-\\$", "a$/.]^-\\$b $/.]^-\\", "a...b $/.]^-\\"],
-      ["seven7-eigh", "seven7-eig h", "seven7-eig h"],
-      ["short", "a short one", "a short one"],
-      ["", "a text", "a text"],
-      ["abcdef...ghijkl", "abc0abcdef...ghijklghijkl", "abc0...ghijkl"],
-      ["abc...defghijk", "abcabc...defghijkdefghijk", "..."],
-    ] as const
-  ) assertEquals(new Redactor(key).show(text), redacted(shown), key);
+    const { key, text, shown } of rowsOf<"key" | "text" | "shown">(String.raw`
+      key             | text                        | shown
+      secret          | a SECRET, secre             | a ..., secre
+      $/.]^-\$        | a$/.]^-\$b $/.]^-\          | a...b $/.]^-\
+      seven7-eigh     | seven7-eig h                | seven7-eig h
+      short           | a short one                 | a short one
+                      | a text                      | a text
+      abcdef...ghijkl | abc0abcdef...ghijklghijkl   | abc0...ghijkl
+      abc...defghijk  | abcabc...defghijkdefghijk   | ...
+    `)
+  ) assertEquals<string>(new Redactor(key).show(text), shown, key);
 });
 
 Deno.test("isInId() finds the whole key in any case, also where an id is cleaned, and no piece of it", () => {
   for (
-    const [key, id, isIn] of [
-      [KEY, `id-${KEY.toUpperCase()}`, true],
-      [KEY, `id-${KEY.replace("k", "\x07k")}`, true],
-      [KEY, `id-${KEY.slice(1)}`, false],
-      ["$a-key", "an $A-KEY", true],
-      ["$key", "a$key", false],
-    ] as const
-  ) assertEquals(new Redactor(key).isInId(id), isIn, id);
+    const { key, id, isIn } of rowsOf<"key" | "id" | "isIn">(String.raw`
+      key       | id           | isIn
+      some-key1 | id-SOME-KEY1 | true
+      some-key1 | id-so\me-key1 | true
+      some-key1 | id-ome-key1  | false
+      $a-key    | an $A-KEY    | true
+      $key      | a$key        | false
+    `)
+  ) {
+    const dirty = id.replace("\\", "\x07");
+    assertEquals(`${new Redactor(key).isInId(dirty)}`, isIn, id);
+  }
 });
 
 /** Keys that look like real ones. */
