@@ -1,35 +1,24 @@
 import { membersOf, type Redacted, type Redactor, safe } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
-import type { RequestId, RpcNotification, RpcRequest } from "./json_rpc.ts";
+import type { RpcNotification, RpcRequest } from "./json_rpc.ts";
 import { logReason, toRpcError } from "./service_failure.ts";
 
 const MAX_LOGGED = 100;
 
 /** A request of the client, until it is answered. */
 export class OpenRequest {
+  readonly call: RpcRequest;
   readonly #context: BridgeContext;
-  readonly #request: RpcRequest;
   readonly #started = performance.now();
 
-  constructor(
-    context: BridgeContext,
-    request: RpcRequest,
-  ) {
+  constructor(context: BridgeContext, call: RpcRequest) {
     this.#context = context;
-    this.#request = request;
-  }
-
-  get id(): RequestId {
-    return this.#request.id;
-  }
-
-  get params(): unknown {
-    return this.#request.params;
+    this.call = call;
   }
 
   respond(result: unknown): void {
     const { gateway, output, log } = this.#context;
-    output.respond(this.id, result);
+    output.respond(this.call.id, result);
     if (log === undefined) return;
     // The ids in `_meta` are in the lines about the remote calls.
     const shown = JSON.stringify({ ...membersOf(result), _meta: undefined });
@@ -38,16 +27,16 @@ export class OpenRequest {
 
   /** Answers it with an error, with a code for its method. */
   fail(cause: unknown): void {
-    const error = toRpcError(cause, this.#request.method);
+    const error = toRpcError(cause, this.call.method);
     const { output, gateway } = this.#context;
-    output.fail(this.id, error);
+    output.fail(this.call.id, error);
     this.#log(safe`error ${error.code}, ${logReason(error, gateway.redactor)}`);
   }
 
   #log(outcome: Redacted): void {
     const { gateway, log } = this.#context;
     log?.(
-      safe`${callOf(this.#request, gateway.redactor)}: ${outcome}`,
+      safe`${callOf(this.call, gateway.redactor)}: ${outcome}`,
       performance.now() - this.#started,
     );
   }

@@ -47,12 +47,12 @@ export class SessionPrompt implements AcceptedPrompt {
     this.#context = context;
     this.#session = session;
     this.#request = request;
-    const { prompt } = membersOf(request.params);
+    const { prompt } = membersOf(request.call.params);
     this.#content = parsePrompt(prompt, context.gateway.redactor);
   }
 
   get requestId(): RequestId {
-    return this.#request.id;
+    return this.#request.call.id;
   }
 
   get bytes(): number {
@@ -87,7 +87,7 @@ export class SessionPrompt implements AcceptedPrompt {
       signal.throwIfAborted();
       const text = promptText(this.#content, await this.#readFiles());
       signal.throwIfAborted();
-      const { _meta } = membersOf(this.#request.params);
+      const { _meta } = membersOf(this.#request.call.params);
       const headers = traceHeaders(membersOf(_meta));
       const options = { signal, sessionId: session.id, headers };
       const { gateway } = this.#context;

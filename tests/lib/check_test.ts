@@ -150,6 +150,10 @@ Deno.test("runCheck() has no complaint about a sound service", async () => {
   ];
   assertEquals([isGood, lines.length], [true, told.length]);
   told.forEach((words, index) => assertMatch(lines[index] ?? "", words));
+
+  await using strict = start(strangers(answer(403)));
+  const { lines: others } = await check(strict, { prompt: "hello" });
+  assertEquals(others[3], "ok wrong key a thread with a wrong key gets 403");
 });
 
 Deno.test("runCheck() names the proxy, and neither its user nor its password", async () => {

@@ -13,7 +13,8 @@ Deno.test("--check -p --json is as docs/check.schema.json says, without the key"
   const validate = new Ajv2020({ allErrors: true }).compile(schema);
   const failure = { event: "error", message: `bad ${TEST_KEY}` };
   await using service = ReferenceService.start();
-  service.misbehave("stream", events([progress("plan", "done"), failure]));
+  const step = progress("plan", "done");
+  service.misbehave("stream", events([step, step, failure]));
   using folder = new Folder(
     `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`,
   );
@@ -24,6 +25,8 @@ Deno.test("--check -p --json is as docs/check.schema.json says, without the key"
   assertEquals([code, stderr], [1, ""]);
   assertEquals(lines.filter((line) => !validate(line)), []);
   assertEquals(lines.map(({ name }) => name), schema.properties.name.enum);
+  const states = lines.map(({ state }) => state);
+  assertEquals(states, [...Array(7).fill("ok"), "-", "failed"]);
   const moments = lines.filter(({ at }) => typeof at === "number");
   assertEquals(moments.map(({ name }) => name), ["events", "live", "reply"]);
   assertMatch(lines[1].text, /from \.env, service \S+ from \.env$/);
