@@ -4,7 +4,6 @@ import { pathToFileURL } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { bundle, clientPermissionFlags } from "../../tools/bundle.ts";
 import { runCommand } from "../../tools/run_command.ts";
-import { SourceCopy } from "../support/source_copy.ts";
 
 const code = await bundle();
 
@@ -41,8 +40,9 @@ Deno.test("the bundle has at most 175 KB", () => {
   assert(length <= 175_000, `${length}`);
 });
 
-Deno.test("the bundle is ASCII, which V8 keeps as it is", () => {
+Deno.test("the bundle is ASCII, which V8 keeps as it is, and names no folder", () => {
   assertEquals(code.match(/.{0,40}[^\0-\x7f].{0,40}/)?.[0], undefined);
+  assertNotMatch(code, /\bnode_modules\b|\bregistry\b|\bfile:\/\/|\w\.ts\b/);
 });
 
 Deno.test("the bundle imports parts of Deno alone, when they are used, and makes no code out of text", async () => {
@@ -64,19 +64,4 @@ Deno.test("the bundle imports parts of Deno alone, when they are used, and makes
     code,
     /\bimport\((?!"node:\w+"\))|\b(?:eval|Function|require|createRequire)\(/,
   );
-});
-
-Deno.test("deno task bundle makes the same bytes in another folder, and they name no folder", async () => {
-  await using sources = await SourceCopy.make();
-
-  const built = await sources.deno(["task", "-q", "bundle"]);
-
-  assertEquals(built.code, 0);
-  const path = `${sources.folder}/dist/agent-gateway.js`;
-  assertEquals(await Deno.readTextFile(path), code);
-  assertEquals(
-    sources.artefacts(),
-    ["SHA256SUMS", "agent-gateway.js", "program"],
-  );
-  assertNotMatch(code, /\bnode_modules\b|\bregistry\b|\bfile:\/\/|\w\.ts\b/);
 });

@@ -93,15 +93,13 @@ export async function play(
     : new Editor(world, users);
   await user.run(service.baseUrl);
   const broken = brokenIn({ plan, world, service, user });
-  return { lines: world.story, broken, faults: service.faults };
+  return { lines: world.story, broken };
 }
 
 export interface PlayedStory {
   readonly lines: readonly string[];
   /** The promises that it broke. */
   readonly broken: readonly string[];
-  /** The kinds of faults that requests met. */
-  readonly faults: readonly string[];
 }
 
 /** Loads the modules that `lib/` imports later: a clock must not wait for a file. */
@@ -115,21 +113,15 @@ export async function preload(folder: URL = LIB): Promise<void> {
 
 const LIB = new URL("../../lib/", import.meta.url);
 
-/**
- * Plays the story of a seed. Returns the shortest one that breaks a promise, if it does.
- *
- * @param onMet Called with the kind of each fault that a request met.
- */
+/** Plays the story of a seed. Returns the shortest one that breaks a promise, if it does. */
 export async function search(
   kind: Kind,
   seed: number,
-  onMet: (fault: string) => void = () => {},
 ): Promise<string | undefined> {
-  const property = fc.asyncProperty(STORIES[kind], async (story) => {
-    const { broken, faults } = await play(story);
-    for (const fault of faults) onMet(fault);
-    return broken.length === 0;
-  });
+  const property = fc.asyncProperty(
+    STORIES[kind],
+    async (story) => (await play(story)).broken.length === 0,
+  );
   const { counterexample } = await fc.check(property, { seed, numRuns: 1 });
   const story = counterexample?.[0];
   if (story === undefined) return undefined;
@@ -162,18 +154,15 @@ async function main(args: readonly string[]): Promise<number> {
   }
   await preload();
   console.log(`${count} stories of each kind, from seed ${seed}`);
-  const met = new Map<string, number>();
-  const note = (fault: string) => met.set(fault, (met.get(fault) ?? 0) + 1);
   for (let n = 0; n < count; n++) {
     for (const kind of KINDS) {
-      const story = await search(kind, seed + n, note);
+      const story = await search(kind, seed + n);
       if (story === undefined) continue;
       console.log(story);
       return 1;
     }
   }
-  const counts = Array.from(met, ([fault, times]) => `${fault} ${times}`);
-  console.log(`No promise was broken. What requests met: ${counts.join(", ")}`);
+  console.log("No promise was broken");
   return 0;
 }
 

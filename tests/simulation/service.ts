@@ -65,8 +65,6 @@ interface RunEvent {
 export class Service {
   /** All calls of `fetch`, also those that came to no relay. */
   readonly asked: Exchange[] = [];
-  /** The kind of fault that each of them met. */
-  readonly faults: Fault["kind"][] = [];
   readonly runs: Run[] = [];
   readonly baseUrl: string;
   /** The program's own connections; `undefined` with `http:`. */
@@ -155,7 +153,6 @@ export class Service {
     const request = [operation, prompt ?? after].filter(Boolean);
     world.tell(`${request.join(" ")}: ${JSON.stringify(fault)}`);
     this.asked.push(exchange);
-    this.faults.push(fault.kind);
     if (exchange.isRelayed) {
       this.machine?.send(exchange, init.client, () => {
         this.#open.add(exchange);

@@ -1,3 +1,8 @@
+import { soon } from "./waits.ts";
+
+/** How long a program may run, in milliseconds: a test that hangs has to say at what. */
+const LIMIT = 300_000;
+
 /** What a program has printed, and its exit code. */
 export interface ProgramOutput {
   readonly code: number;
@@ -12,7 +17,7 @@ export interface ProgramOptions
   readonly input?: string;
 }
 
-/** Runs a program to its end. */
+/** Runs a program to its end, which must come within 5 minutes. */
 export async function programOutput(
   [program = "", ...args]: readonly string[],
   { input, ...options }: ProgramOptions = {},
@@ -28,10 +33,12 @@ export async function programOutput(
     ReadableStream.from([input]).pipeThrough(new TextEncoderStream())
       .pipeTo(child.stdin).catch(() => {}); // It ends without reading it all.
   }
-  const [{ code }, stdout, stderr] = await Promise.all([
+  const output = Promise.all([
     child.status,
     child.stdout.text(),
     child.stderr.text(),
   ]);
+  const command = [program, ...args].join(" ");
+  const [{ code }, stdout, stderr] = await soon(output, () => command, LIMIT);
   return { code, stdout, stderr };
 }
