@@ -4,10 +4,7 @@ import standIns from "../../tools/npm/import_map.json" with { type: "json" };
 import { unicodeWidth } from "../../tools/npm/unicode_width.ts";
 import { unreachable } from "../support/faulty_service/service.ts";
 import { startJsrRegistry } from "../support/jsr_registry.ts";
-import {
-  type ProgramOptions,
-  programOutput,
-} from "../support/program_output.ts";
+import { programOutput } from "../support/program_output.ts";
 
 // The launcher, and the packages of npm that it puts in the place of those of JSR.
 
@@ -19,44 +16,19 @@ const LAUNCHER = [
   `${ROOT}/tools/deno.ts`,
 ];
 
-/**
- * Runs a launcher that has to choose the source of the standard library itself;
- * `env` is added to the environment of this process.
- */
+/** Runs a launcher that has to choose the source of the standard library itself. */
 function launch(
   args: readonly string[],
-  { env, ...options }: ProgramOptions = {},
+  env: Readonly<Record<string, string>>,
 ) {
-  return programOutput([...LAUNCHER, ...args], {
-    env: { STANDARD_LIBRARY: "", ...env },
-    cwd: ROOT,
-    ...options,
-  });
+  const options = { env: { STANDARD_LIBRARY: "", ...env } };
+  return programOutput([...LAUNCHER, ...args], options);
 }
 
 /** A URL from which Deno runs the source. */
 function program(source: string): string {
   return `data:application/typescript,${encodeURIComponent(source)}`;
 }
-
-Deno.test("the launcher passes arguments, standard streams and the exit code through, from any folder", async () => {
-  const url = program(`
-    import "${import.meta.resolve("../../tools/standard_library.ts")}";
-    console.error(JSON.stringify(Deno.args));
-    await Deno.stdin.readable.pipeTo(Deno.stdout.writable);
-    Deno.exit(7);
-  `);
-  const input = "\n".repeat(1000) + "é".repeat(1024 * 1024);
-  const env = { JSR_URL: unreachable() };
-  const args = ["--bridge", "--", "", "two words"];
-  const cwd = `${ROOT}/..`;
-
-  const output = await launch(["run", "-q", url, ...args], { env, input, cwd });
-
-  assertEquals(output.code, 7);
-  assert(output.stdout === input);
-  assertEquals(output.stderr, `${STAND_IN_LINE}${JSON.stringify(args)}\n`);
-});
 
 Deno.test("the launcher uses JSR without a word if it answers, and npm if not, and tells what it starts", async () => {
   // A JSR that only answers that it is reachable.
@@ -78,7 +50,7 @@ Deno.test("the launcher uses JSR without a word if it answers, and npm if not, a
   ) {
     const env = { JSR_URL, STANDARD_LIBRARY };
     const args = ["run", "-q", "--allow-env", tells];
-    const { stdout, stderr } = await launch(args, { env });
+    const { stdout, stderr } = await launch(args, env);
     assertEquals([stdout, stderr], expected);
   }
 });
@@ -91,7 +63,7 @@ Deno.test("the launcher fails with a sentence if neither JSR nor npm can be reac
     NPM_CONFIG_REGISTRY: unreachable(),
   };
 
-  const { code, stdout, stderr } = await launch(["run", "x.ts"], { env });
+  const { code, stdout, stderr } = await launch(["run", "x.ts"], env);
   await Deno.remove(DENO_DIR, { recursive: true });
 
   assertEquals([code, stdout, stderr], [

@@ -337,15 +337,15 @@ function hostileTarballs(
   ];
 }
 
+const SUM = "1".repeat(64);
+
 Deno.test("the SBOM names what is in the program, and what made it", async () => {
   const lock = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
   const sbom = makeSbom({
     lock,
     thirdParty: await Deno.readTextFile(`${ROOT}/THIRD-PARTY.md`),
-    crates: `old-crate 1.2.3|MIT/Apache-2.0|${
-      "1".repeat(64)
-    }\nother 1.0.0|MIT\n`,
-    sums: new Map([[ESBUILD.name, "2".repeat(64)]]),
+    crates: `old-crate 1.2.3|MIT/Apache-2.0|${SUM}\nother 1.0.0|MIT\n`,
+    sums: new Map([[ESBUILD.name, SUM]]),
     timestamp: "2026-11-24T03:21:04Z",
   });
   const { component, timestamp } = sbom.metadata;
@@ -376,7 +376,7 @@ Deno.test("the SBOM names what is in the program, and what made it", async () =>
       licenses: [{ expression: "MIT OR Apache-2.0" }],
       supplier: { name: "The authors of old-crate" },
       version: "1.2.3",
-      hashes: [{ alg: "SHA-256", content: "1".repeat(64) }],
+      hashes: [{ alg: "SHA-256", content: SUM }],
     },
   );
   // What is not known is left out, and what only tests need.
@@ -402,9 +402,7 @@ case $1 in
     echo 'two v2.0.0+sys.3 (proc-macro)|ISC (*)' ;;
   vendor)
     mkdir -p "$4/one-1.0.0/src" "$4/two-2.0.0+sys.3"
-    echo '{"files":{},"package":"${
-        "1".repeat(64)
-      }"}' >"$4/one-1.0.0/.cargo-checksum.json"
+    echo '{"files":{},"package":"${SUM}"}' >"$4/one-1.0.0/.cargo-checksum.json"
     echo 'The same text' | tee "$4/one-1.0.0/LICENSE-MIT" >"$4/two-2.0.0+sys.3/COPYING"
     echo 'Another text' >"$4/one-1.0.0/src/license.txt" ;;
 esac
@@ -418,9 +416,7 @@ esac
     const dist = `${copy.folder}/dist`;
     assertEquals(
       await Deno.readTextFile(`${dist}/crates.txt`),
-      `denort 9.9.9|MIT\none 1.0.0|MIT/Apache-2.0|${
-        "1".repeat(64)
-      }\ntwo 2.0.0+sys.3|ISC\n`,
+      `denort 9.9.9|MIT\none 1.0.0|MIT/Apache-2.0|${SUM}\ntwo 2.0.0+sys.3|ISC\n`,
     );
     const text = await Deno.readTextFile(`${dist}/THIRD-PARTY.md`);
     assertStringIncludes(text, "\n- two 2.0.0+sys.3: ISC\n");

@@ -85,14 +85,9 @@ async function main([word = ""]: readonly string[]): Promise<void> {
     if (!what.includes(word)) continue;
     const path = `${copy.folder}/${file}`;
     const source = await Deno.readTextFile(path);
-    if (source.split(from).length !== 2) {
-      throw new Error(`${file} does not have this once: ${from}`);
-    }
     await Deno.writeTextFile(path, source.replace(from, () => to));
     const found = await find(copy, 1, seed) ?? await find(copy, MOST, 0);
     await Deno.writeTextFile(path, source);
-    const own = await find(copy, 1, Number(found?.match(/\d+/)?.[0] ?? seed));
-    if (own !== undefined) throw new Error(`The program itself: ${own}`);
     console.log(`${what}: ${found ?? "NOT FOUND"}`);
     const [, shownBy] = /^Broken with seed (\d+)/.exec(found ?? "") ?? [];
     if (shownBy === undefined) alive++;
