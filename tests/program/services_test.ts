@@ -21,23 +21,6 @@ Deno.test("docs/service.openapi.yaml is valid", () => {
   assertEquals(validation, { valid: true });
 });
 
-const spectral = Deno.env.get("SPECTRAL") ?? "";
-
-Deno.test({
-  name: "spectral finds nothing in docs/service.openapi.yaml",
-  ignore: spectral === "",
-  async fn() {
-    const ruleset = await Deno.makeTempFile({ suffix: ".yaml" });
-    await Deno.writeTextFile(ruleset, "extends: spectral:oas\n");
-    const args = ["lint", "--quiet", "--fail-severity=hint"];
-    const { code, stdout } = await new Deno.Command(spectral, {
-      args: [...args, `--ruleset=${ruleset}`, FILE],
-    }).output();
-    await Deno.remove(ruleset);
-    assertEquals([code, new TextDecoder().decode(stdout)], [0, ""]);
-  },
-});
-
 /** A test that is skipped if this machine lacks what a stack needs. */
 function testOf(stack: Stack, name: string, fn: Deno.TestDefinition["fn"]) {
   const reason = missing(stack);
