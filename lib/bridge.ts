@@ -38,7 +38,7 @@ export interface RunBridgeOptions {
  * Serves one client: reads requests until the input ends, finishes open requests,
  * and returns when the last answer is written.
  *
- * @throws {InputError} If standard input cannot be read.
+ * @throws {StreamError} If standard input cannot be read.
  * @throws Whatever `stdout` rejects with: see `isReaderGone()`.
  */
 export async function runBridge(

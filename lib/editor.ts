@@ -121,7 +121,7 @@ export class Editor {
 
   /**
    * Asks for the next text, below lines that stay. One that was sent before is written
-   * above as if it were sent now. Rejects with an `InputError` if nothing can be read.
+   * above as if it were sent now. Rejects with an `StreamError` if nothing can be read.
    */
   read(above = ""): Promise<Input> {
     this.#keys.flush();

@@ -62,7 +62,7 @@ export interface Host {
  * Runs the prompts of the command line, or those of standard input, on one thread.
  *
  * @returns The exit code.
- * @throws {InputError} If standard input cannot be read.
+ * @throws {StreamError} If standard input cannot be read.
  * @throws Whatever standard output rejects with: see `isReaderGone()`.
  */
 export async function runConversation(

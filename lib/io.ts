@@ -30,12 +30,12 @@ export { type ReadText, readText } from "./io/read_text.ts";
 export {
   type ByteSink,
   errorSink,
-  InputError,
   isReaderGone,
   isShown,
   kindOf,
   outputSink,
   readStandardInput,
+  StreamError,
   type StreamKind,
 } from "./io/standard_streams.ts";
 export { TimeLimit } from "./io/time_limit.ts";

@@ -67,7 +67,7 @@ export class Conversation {
    *
    * @returns The exit code: 0 after `exit` and `quit`, and at the end of what a person
    * types, who has seen what failed; 1 if there is no thread for them.
-   * @throws {InputError} If standard input cannot be read.
+   * @throws {StreamError} If standard input cannot be read.
    * @throws Whatever standard output rejects with: see `isReaderGone()`.
    */
   async runInteractive(): Promise<number> {

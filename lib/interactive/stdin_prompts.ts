@@ -1,13 +1,13 @@
 import {
   type Entry,
   type Input,
-  InputError,
   InputQueue,
   type Line,
   MAX_PROMPT_BYTES,
   PROMPT_TOO_LONG,
   readEachLine,
   readText,
+  StreamError,
   UnreadableLine,
 } from "../io.ts";
 import { containsNul, type Redacted, safe, withoutLineEnd } from "../text.ts";
@@ -37,7 +37,7 @@ export class PromptLines implements Typing {
     this.#readAhead(this.#typed);
   }
 
-  /** The next prompt. Rejects with an {@linkcode InputError} if none can be read. */
+  /** The next prompt. Rejects with an {@linkcode StreamError} if none can be read. */
   async next(): Promise<Input> {
     if (this.#typed !== undefined) return await this.#typed.next();
     const { done, value } = await this.#lines.next();
@@ -85,7 +85,7 @@ function entryOf(line: Line): Entry {
  * Adds the text of standard input to the prompts: after an empty line to the last
  * one, or as the only one.
  *
- * @throws {InputError} If the prompt is too large, if the input is not UTF-8 or contains
+ * @throws {StreamError} If the prompt is too large, if the input is not UTF-8 or contains
  * a NUL, or if there is no prompt at all.
  */
 export async function addInput(
@@ -96,23 +96,23 @@ export async function addInput(
   const isBlank = text.trim() === "";
   const last = prompts.at(-1);
   if (isBlank && last !== undefined) return prompts;
-  if (isBlank) throw new InputError("Standard input contains no prompt");
+  if (isBlank) throw new StreamError("Standard input contains no prompt");
 
   const prompt = last === undefined ? text : `${last}\n\n${text}`;
   const bytes = new TextEncoder().encode(prompt).length;
-  if (bytes > MAX_PROMPT_BYTES) throw new InputError(PROMPT_TOO_LONG);
+  if (bytes > MAX_PROMPT_BYTES) throw new StreamError(PROMPT_TOO_LONG);
   return [...prompts.slice(0, -1), prompt];
 }
 
 /** Reads a text, and drops one newline at its end. */
 async function readWhole(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   const refuse = (reason: string) =>
-    new InputError(`Standard input cannot be a prompt: it ${reason}`);
+    new StreamError(`Standard input cannot be a prompt: it ${reason}`);
   const maxBytes = MAX_PROMPT_BYTES + "\r\n".length;
   const options = { maxBytes, isStrict: true };
   try {
     const { text, isCut } = await readText(stdin, options);
-    if (isCut) throw new InputError(PROMPT_TOO_LONG);
+    if (isCut) throw new StreamError(PROMPT_TOO_LONG);
     if (containsNul(text)) throw refuse(CONTAINS_NUL);
     return withoutLineEnd(text);
   } catch (error) {

@@ -63,7 +63,7 @@ export interface View {
   /**
    * Asks for the next prompt.
    *
-   * @throws {InputError} If standard input cannot be read.
+   * @throws {StreamError} If standard input cannot be read.
    */
   readPrompt(): Promise<Input>;
   /**

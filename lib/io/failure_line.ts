@@ -1,5 +1,5 @@
 import { KEYLESS, type Redacted, safe } from "../text.ts";
-import { InputError, OutputError } from "./standard_streams.ts";
+import { StreamError } from "./standard_streams.ts";
 
 const ISSUES = "https://github.com/agent-gateway/agent-gateway/issues";
 
@@ -9,7 +9,7 @@ const ISSUES = "https://github.com/agent-gateway/agent-gateway/issues";
  */
 export function failureLine(error: unknown): Redacted {
   if (
-    error instanceof InputError || error instanceof OutputError ||
+    error instanceof StreamError ||
     // Deno's message names the missing permission flag.
     error instanceof Deno.errors.NotCapable
   ) {

@@ -14,14 +14,17 @@ export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** Standard input cannot be read. The message says why. */
-export class InputError extends Error {
-  override readonly name = "InputError";
+/** Standard input or standard output cannot be used. The message says why. */
+export class StreamError extends Error {
+  override readonly name = "StreamError";
 }
 
-/** Standard output cannot be written. The message says why. */
-export class OutputError extends Error {
-  override readonly name = "OutputError";
+function streamError(
+  what: "read standard input" | "write standard output",
+  cause: unknown,
+): StreamError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new StreamError(`Cannot ${what}: ${why}`, { cause });
 }
 
 const CHUNK_BYTES = 64 * 1024;
@@ -77,7 +80,7 @@ export function readStandardInput(isRaw = false): AsyncIterable<Uint8Array> {
  * Reads a stream in chunks as they come, each valid until the next is requested. The
  * first read begins at once. A stream that would block is read again after a pause.
  *
- * @throws {InputError} If it cannot be read.
+ * @throws {StreamError} If it cannot be read.
  */
 export function readChunks(
   input: { read(buffer: Uint8Array): Promise<number | null> },
@@ -85,7 +88,7 @@ export function readChunks(
   const buffer = new Uint8Array(CHUNK_BYTES);
   const read = () =>
     whenReady(() => input.read(buffer)).catch((cause) => {
-      throw inputError(cause);
+      throw streamError("read standard input", cause);
     });
   let reading = read();
   reading.catch(() => {}); // The reader of the first chunk receives the error.
@@ -111,14 +114,8 @@ async function* readWindowsConsole(isRaw: boolean): AsyncGenerator<Uint8Array> {
   try {
     yield* readConsole(() => new ReadStream(0), isRaw);
   } catch (cause) {
-    throw inputError(cause);
+    throw streamError("read standard input", cause);
   }
-}
-
-function inputError(cause: unknown): InputError {
-  return new InputError(`Cannot read standard input: ${messageOf(cause)}`, {
-    cause,
-  });
 }
 
 export interface Output {
@@ -147,7 +144,7 @@ export interface OutputSinkOptions {
 /**
  * Makes standard output a sink. If the stream is non-blocking, writes wait for room. If
  * the reader has closed its end, a write rejects with Deno's error, for which
- * {@linkcode isReaderGone} is true; any other failure is an {@linkcode OutputError}.
+ * {@linkcode isReaderGone} is true; any other failure is an {@linkcode StreamError}.
  *
  * Whole lines take ten times as long through `Deno.stdout` as they should (see
  * {@linkcode writeInPieces}), so many of them go through a direct sink if there is one.
@@ -174,10 +171,7 @@ export function outputSink(
     write: (bytes) =>
       write(bytes).catch((cause) => {
         if (isReaderGone(cause)) throw cause;
-        throw new OutputError(
-          `Cannot write standard output: ${messageOf(cause)}`,
-          { cause },
-        );
+        throw streamError("write standard output", cause);
       }),
   };
 }
@@ -301,8 +295,4 @@ async function whenReady<T>(transfer: () => Promise<T>): Promise<T> {
 
 function wouldBlock(error: unknown): boolean {
   return error instanceof Deno.errors.WouldBlock;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

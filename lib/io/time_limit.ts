@@ -9,23 +9,17 @@ const WRITE_LIMIT = 5_000;
  * over, its {@linkcode signal} ends the operation; from then on, 5 s are left for
  * writing.
  */
-export class TimeLimit implements Disposable {
-  readonly #deadline: Deadline;
+export class TimeLimit extends Deadline {
   #stopWriting = () => {};
 
   /** @param milliseconds The time for the operation. By default there is no limit. */
   constructor(milliseconds = Infinity) {
-    this.#deadline = new Deadline(milliseconds);
-  }
-
-  /** Aborted with a `TimeIsOver` when the time is over. */
-  get signal(): AbortSignal {
-    return this.#deadline.signal;
+    super(milliseconds);
   }
 
   /**
-   * Waits for a task that ends by itself at the time limit but for what it writes.
-   * Returns whether it has ended: if not, nobody reads what it writes.
+   * Waits for a task that ends at the time limit, except for what it still writes.
+   * Returns whether it has ended: if not, its output is read too slowly or not at all.
    *
    * @throws What the task rejects with.
    */
@@ -40,8 +34,8 @@ export class TimeLimit implements Disposable {
     return await Promise.race([task.then(() => true), unread.promise]);
   }
 
-  [Symbol.dispose](): void {
-    this.#deadline[Symbol.dispose]();
+  override [Symbol.dispose](): void {
+    super[Symbol.dispose]();
     this.#stopWriting();
   }
 }

@@ -4,7 +4,7 @@ import {
   addInput,
   PromptLines,
 } from "../../../lib/interactive/stdin_prompts.ts";
-import { InputError } from "../../../lib/io/standard_streams.ts";
+import { StreamError } from "../../../lib/io/standard_streams.ts";
 
 const MIB = new Uint8Array(1024 * 1024).fill(0x61);
 const LARGEST = Array(16).fill(MIB);
@@ -72,11 +72,11 @@ Deno.test("PromptLines.dropWaiting() drops the typed lines that wait, but not th
 Deno.test("PromptLines rejects when typed lines cannot be read", async () => {
   // deno-lint-ignore require-yield -- it fails before its first chunk
   async function* broken(): AsyncGenerator<Uint8Array> {
-    throw new InputError("Cannot read standard input");
+    throw new StreamError("Cannot read standard input");
   }
   const lines = new PromptLines(broken(), true);
   for (let i = 0; i < 2; i++) {
-    await assertRejects(() => lines.next(), InputError);
+    await assertRejects(() => lines.next(), StreamError);
   }
 });
 
@@ -130,7 +130,7 @@ for (const [before, parts, result] of INPUTS) {
     const added = addInput(before === "" ? [] : [before], input(...parts));
     if (typeof result === "number") {
       assertEquals((await added).map(({ length }) => length), [result]);
-    } else await assertRejects(() => added, InputError, result);
+    } else await assertRejects(() => added, StreamError, result);
   });
 }
 
@@ -139,6 +139,6 @@ Deno.test("addInput() stops reading after 16 MiB", async () => {
   async function* endless() {
     for (;; chunks++) yield MIB;
   }
-  await assertRejects(() => addInput([], endless()), InputError, TOO_LONG);
+  await assertRejects(() => addInput([], endless()), StreamError, TOO_LONG);
   assertEquals(chunks, 16);
 });

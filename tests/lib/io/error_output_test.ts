@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ErrorOutput } from "../../../lib/io/error_output.ts";
 import { failureLine } from "../../../lib/io/failure_line.ts";
-import { InputError, OutputError } from "../../../lib/io/standard_streams.ts";
+import { StreamError } from "../../../lib/io/standard_streams.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { until } from "../../support/waits.ts";
 import { shownText } from "../../support/texts.ts";
@@ -148,8 +148,8 @@ Deno.test("failureLine() is the message of a failed stream or a missing permissi
   const place = "RangeError at error_output_test.ts:L:C";
   for (
     const [error, line] of [
-      [new InputError("Cannot\nread"), "Cannot read"],
-      [new OutputError("Cannot write"), "Cannot write"],
+      [new StreamError("Cannot\nread"), "Cannot read"],
+      [new StreamError("Cannot write"), "Cannot write"],
       [new NotCapable("Requires net access"), "Requires net access"],
       ...["", "secret", "secret\n    at secret (x.ts:1:1)"].map((message) =>
         [

@@ -3,11 +3,11 @@ import { Buffer } from "node:buffer";
 import { shareEventLoop } from "../../../lib/io/event_loop.ts";
 import {
   errorSink,
-  InputError,
   isReaderGone,
   kindOf,
   outputSink,
   readChunks,
+  StreamError,
 } from "../../../lib/io/standard_streams.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
 
@@ -146,7 +146,7 @@ Deno.test("readChunks() says why it cannot read", async () => {
   const chunks = readChunks({ read: () => Promise.reject(error) });
   await assertRejects(
     () => chunks.next(),
-    InputError,
+    StreamError,
     "Cannot read standard input: Is a directory (os error 21)",
   );
 });
@@ -187,7 +187,7 @@ for (const [name, [error, isGone]] of Object.entries(FAILURES)) {
     const sink = outputSink({ write }, { isTerminal: false });
     const rejection = await assertRejects(() => sink.write(Uint8Array.of(10)));
     assertEquals([isReaderGone(error), rejection === error], [isGone, isGone]);
-    const text = "OutputError: Cannot write standard output: No room";
+    const text = "StreamError: Cannot write standard output: No room";
     assertEquals(`${rejection}` === text, !isGone);
   });
 }
