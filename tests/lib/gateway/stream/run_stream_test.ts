@@ -85,6 +85,7 @@ a failure without words                   | wordless          | The run failed. 
 a failure after an id                     | 1aF               | a / The run failed: No. (thread t, run r)
 a failure before a loss                   | F!                | The run failed: No. (thread t, run r)
 a failure before an event                 | Fa                | a / The stream ended without a reply: the service had said: No. The run may still continue. (thread t, run r)
+a failure before an event, which comes again  | F1a! F! .          | a / (connection lost) / (connection lost) / .
 JSON in place of a stream                 | json              | The run failed: No. (thread t, run r)
 JSON that is labelled as a web page       | labelled          | The run failed: No. (thread t, run r)
 a stream that is resumed                  | 1a2b! 3c.         | a / b / (connection lost) / c / .
