@@ -82,10 +82,10 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const isDirect = isLocal || isExcluded(url, values.get(exceptions) ?? "");
   const variable = FOR_HTTPS.find((name) => values.get(name));
 
-  // Where no proxy is used, no error advises to set `HTTPS_PROXY`.
-  const kept = isDirect ? [] : FOR_HTTP;
   for (const [name, value] of values) {
-    if (value !== undefined && !kept.includes(name)) Deno.env.delete(name);
+    // Where no proxy is used, no error advises to set `HTTPS_PROXY`.
+    const isKept = !isDirect && FOR_HTTP.includes(name);
+    if (value !== undefined && !isKept) Deno.env.delete(name);
   }
   if (isDirect || variable === undefined) return undefined;
   return parseProxy(variable, values.get(variable) ?? "");

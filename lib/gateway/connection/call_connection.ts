@@ -43,6 +43,8 @@ export class CallConnection {
       const tried = trustedCertificates();
       const client = this.#client ?? this.#open(isDirect);
       try {
+        // Otherwise the relay tells when it is.
+        if (isUsed || this.#relay === undefined) this.#state.markPerhapsTaken();
         using _expected = isUsed ? this.#relay?.expectRequest() : undefined;
         return await this.#send(client, url, request);
       } catch (error) {
@@ -101,9 +103,7 @@ export class CallConnection {
     url: string,
     request: SentRequest,
   ): Promise<Response> {
-    // Without a relay, nothing shows when a connection is made.
     const relay = this.#relay;
-    if (relay?.hasAnswer !== false) this.#state.markPerhapsTaken();
     if (relay === undefined) return fetch(url, { ...request, client });
     const signal = AbortSignal.any([request.signal, relay.givenUp]);
     return fetch(url, { ...request, client, signal });

@@ -24,15 +24,6 @@ const SILENCE_LIMIT = 50;
 /** The pause after a connection that could not be accepted, in milliseconds. */
 const ACCEPT_PAUSE = 20;
 
-/** A connection that has not logged in. */
-interface PendingConnection {
-  readonly connection: Deno.Conn;
-  /** When it was accepted, by `performance.now()`. */
-  readonly since: number;
-  /** Whether it began as the client does. */
-  hasBegun: boolean;
-}
-
 /**
  * Listens on loopback as a SOCKS5 proxy, until one connection has logged in. The login is
  * random, so only the HTTP client knows it, but other processes can connect, too. If many
@@ -46,8 +37,11 @@ export class LoginListener implements Disposable {
   readonly client: Promise<Deno.TcpConn>;
   readonly #login = { username: "relay", password: crypto.randomUUID() };
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  /** The oldest first. */
-  readonly #pending = new Set<PendingConnection>();
+  /**
+   * Connections that have not logged in, the oldest first, and when they were accepted;
+   * `undefined` for those that have begun as the client does.
+   */
+  readonly #pending = new Map<Deno.TcpConn, number | undefined>();
   readonly #client = Promise.withResolvers<Deno.TcpConn>();
   #isClosed = false;
 
@@ -71,7 +65,7 @@ export class LoginListener implements Disposable {
     this.#isClosed = true;
     this.#client.reject(reason);
     closeQuietly(this.#listener);
-    for (const { connection } of this.#pending) closeQuietly(connection);
+    for (const connection of this.#pending.keys()) closeQuietly(connection);
   }
 
   async #accept(): Promise<void> {
@@ -90,40 +84,38 @@ export class LoginListener implements Disposable {
 
   /** Closes the oldest silent connection if there are many. */
   async #closeSilent(): Promise<void> {
-    const silent = [...this.#pending].filter(({ hasBegun }) => !hasBegun);
+    const silent = [...this.#pending]
+      .filter(([, since]) => since !== undefined);
     const [oldest] = silent;
     if (oldest === undefined || silent.length <= MAX_SILENT) return;
     // It may be the client: what that has sent is read first.
-    const rest = oldest.since + SILENCE_LIMIT - performance.now();
-    await pause(rest);
+    const [connection, since = 0] = oldest;
+    await pause(since + SILENCE_LIMIT - performance.now());
     await turnOfEventLoop();
-    if (oldest.hasBegun) return;
-    this.#pending.delete(oldest);
-    closeQuietly(oldest.connection);
+    if (this.#pending.get(connection) !== since) return;
+    this.#pending.delete(connection);
+    closeQuietly(connection);
   }
 
   async #receive(connection: Deno.TcpConn): Promise<void> {
-    const since = performance.now();
-    const pending = { connection, since, hasBegun: false };
-    this.#pending.add(pending);
+    this.#pending.set(connection, performance.now());
     try {
-      await this.#logIn(pending);
-      this.#pending.delete(pending);
+      await this.#logIn(connection);
+      this.#pending.delete(connection);
       this.#client.resolve(connection);
       this.#close(undefined);
     } catch {
-      this.#pending.delete(pending);
+      this.#pending.delete(connection);
       closeQuietly(connection);
     }
   }
 
-  async #logIn(pending: PendingConnection): Promise<void> {
-    const { connection } = pending;
+  async #logIn(connection: Deno.TcpConn): Promise<void> {
     const [version, count = 0] = await readBytes(connection, 2);
     if (version !== SOCKS_VERSION) throw new Error("Not SOCKS5");
     const methods = await readBytes(connection, count);
     if (!methods.includes(PASSWORD)) throw new Error("No password is offered");
-    pending.hasBegun = true;
+    this.#pending.set(connection, undefined);
     await writeBytes(connection, Uint8Array.of(SOCKS_VERSION, PASSWORD));
 
     const { username, password } = this.#login;

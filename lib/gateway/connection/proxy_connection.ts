@@ -66,20 +66,14 @@ async function connectOnce(
   signal: AbortSignal,
 ): Promise<Deno.Conn> {
   const url = new URL(origin);
-  const connection = await connectDirectly(url, signal);
-  if (scheme === "https") return await secure(connection, url, signal);
-  signal.addEventListener("abort", () => closeQuietly(connection));
-  return connection;
-}
-
-async function secure(
-  connection: Deno.TcpConn,
-  url: URL,
-  signal: AbortSignal,
-): Promise<Deno.TlsConn> {
-  const caCerts = [...trustedCertificates()];
+  const tcp = await connectDirectly(url, signal);
+  if (scheme !== "https") {
+    signal.addEventListener("abort", () => closeQuietly(tcp));
+    return tcp;
+  }
   const hostname = hostnameOf(url);
-  const tls = await Deno.startTls(connection, { hostname, caCerts });
+  const caCerts = [...trustedCertificates()];
+  const tls = await Deno.startTls(tcp, { hostname, caCerts });
   signal.addEventListener("abort", () => closeQuietly(tls));
   try {
     await tls.handshake();

@@ -41,14 +41,16 @@ export class Relay implements Disposable {
   readonly #closing = new AbortController();
   readonly #givenUp = new AbortController();
   #hasClient = false;
-  #hasAnswer = false;
   #isOver = false;
   /** Whether nothing has come from the client since a request was expected. */
   #isSilent = false;
   #failure: Failure | undefined;
   #obstacle: Obstacle | undefined;
 
-  /** @param onAnswer Called when the service has answered the ClientHello. */
+  /**
+   * @param onAnswer Called when the service has answered the ClientHello. Before, nothing
+   * of a request was sent: TLS waits for that answer.
+   */
   constructor(route: Route, onAnswer: () => void) {
     this.#route = route;
     this.#onAnswer = onAnswer;
@@ -70,14 +72,6 @@ export class Relay implements Disposable {
   /** Whether the HTTP client has connected. */
   get hasClient(): boolean {
     return this.#hasClient;
-  }
-
-  /**
-   * Whether the service has sent anything. Before, nothing of a request was sent: TLS
-   * waits for the answer to its ClientHello.
-   */
-  get hasAnswer(): boolean {
-    return this.#hasAnswer;
   }
 
   /** Whether a side has ended its connection, so that no other request can use it. */
@@ -155,7 +149,6 @@ export class Relay implements Disposable {
     try {
       const answered = await this.#route.ask(hello, signal);
       this.#failure = undefined;
-      this.#hasAnswer = true;
       this.#onAnswer();
       return answered;
     } catch (error) {
@@ -191,11 +184,8 @@ export class Relay implements Disposable {
     const { proxy, url, redactor } = this.#route;
     if (error instanceof RequestError) return error.failure;
     const known = failureIn(CONNECTING, error, url, redactor);
-    if (proxy === undefined) return known;
-    const { reason } = known;
-    // The usual advice is for a proxy that may speak another protocol.
-    const parts = hasTunnel ? { reason, advice: undefined } : { reason };
-    return tunnelError(proxy, parts).failure;
+    if (proxy === undefined || hasTunnel) return known;
+    return tunnelError(proxy, { reason: known.reason }).failure;
   }
 }
 

@@ -106,48 +106,39 @@ export class Route implements Disposable {
     message: Uint8Array,
     signal: AbortSignal,
   ): Promise<AnsweredConnection> {
-    const answered = await this.#askFirst(message, signal);
+    const askBy = (unused: UnusedConnection) => {
+      signal.addEventListener("abort", () => unused.close());
+      return unused.ask(message);
+    };
+    const ahead = this.#takeAhead();
+    const answered = ahead === undefined
+      ? await askBy(this.#connect())
+      : await this.#askTwice(ahead, askBy, signal);
     this.#isReachable = true;
     return answered;
   }
 
-  async #askFirst(
-    message: Uint8Array,
+  async #askTwice(
+    ahead: UnusedConnection,
+    askBy: (unused: UnusedConnection) => Promise<AnsweredConnection>,
     signal: AbortSignal,
   ): Promise<AnsweredConnection> {
-    const closeWithSignal = (unused: UnusedConnection) =>
-      signal.addEventListener("abort", () => unused.close(), { once: true });
-    const askNew = () => {
-      signal.throwIfAborted();
-      const fresh = this.#connect();
-      closeWithSignal(fresh);
-      return { fresh, answer: fresh.ask(message) };
-    };
-    const ahead = this.#takeAhead();
-    if (ahead === undefined) return await askNew().answer;
-
-    closeWithSignal(ahead);
-    const early = ahead.ask(message);
+    const early = askBy(ahead);
     const hasAnswer = early.then(() => true, () => false);
     const answersSoon = () => within(AHEAD_SILENCE, hasAnswer, () => false);
     if (await answersSoon()) return await early;
 
-    const { fresh, answer } = askNew();
-    const byFresh = answer.then(
-      (answered) => ({ answered, loser: ahead }),
-      async (error) => {
-        // Why the new one failed says more than silence.
-        if (!await answersSoon()) throw error;
-        return { answered: await early, loser: fresh };
-      },
-    );
-    const byAhead = early.then(
-      (answered) => ({ answered, loser: fresh }),
-      () => byFresh,
-    );
-    const { answered, loser } = await Promise.race([byAhead, byFresh]);
+    signal.throwIfAborted();
+    const fresh = this.#connect();
+    const late = askBy(fresh).catch(async (error) => {
+      // Why the new one failed says more than silence.
+      if (!await answersSoon()) throw error;
+      return await early;
+    });
+    const first = await Promise.race([early.catch(() => late), late]);
+    const loser = first.source === ahead ? fresh : ahead;
     loser.close();
-    return answered;
+    return first;
   }
 
   #connect(): UnusedConnection {

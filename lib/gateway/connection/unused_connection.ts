@@ -7,6 +7,7 @@ const FIRST_BYTES = 4 * 1024;
 export interface AnsweredConnection {
   readonly connection: Deno.Conn;
   readonly firstBytes: Uint8Array;
+  readonly source: UnusedConnection;
 }
 
 /** A connection to the service on which nothing was sent. */
@@ -28,7 +29,8 @@ export class UnusedConnection {
   async ask(message: Uint8Array): Promise<AnsweredConnection> {
     const connection = await this.opened;
     await writeBytes(connection, message);
-    return { connection, firstBytes: await this.firstBytes };
+    const firstBytes = await this.firstBytes;
+    return { connection, firstBytes, source: this };
   }
 
   close(): void {
