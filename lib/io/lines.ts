@@ -100,8 +100,11 @@ export class WholeLines {
     const isBegun = this.#unfinished.length > 0;
     const first = isBegun ? chunk.indexOf(NEWLINE) + 1 : 0;
     const end = chunk.lastIndexOf(NEWLINE) + 1;
-    const ends = [0, first, end, chunk.length];
-    return ends.slice(1).map((end, index) => chunk.subarray(ends[index], end));
+    return [
+      chunk.subarray(0, first),
+      chunk.subarray(first, end),
+      chunk.subarray(end),
+    ].filter((part) => part.length > 0);
   }
 
   /** The last line, if it has no newline. */
