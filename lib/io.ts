@@ -17,12 +17,7 @@ export { ErrorOutput, type TerminalOutput } from "./io/error_output.ts";
 export { shareEventLoop, turnOfEventLoop } from "./io/event_loop.ts";
 export { failureLine } from "./io/failure_line.ts";
 export { type Entry, type Input, InputQueue } from "./io/input_queue.ts";
-export {
-  type Line,
-  readEachLine,
-  UnreadableLine,
-  WholeLines,
-} from "./io/lines.ts";
+export { type Line, readEachLine, WholeLines } from "./io/lines.ts";
 export { LineWriter } from "./io/line_writer.ts";
 export { type Log, openLog } from "./io/log.ts";
 export { MAX_PROMPT_BYTES, PROMPT_TOO_LONG } from "./io/prompt_limit.ts";

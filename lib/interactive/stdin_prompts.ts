@@ -8,7 +8,6 @@ import {
   readEachLine,
   readText,
   StreamError,
-  UnreadableLine,
 } from "../io.ts";
 import { containsNul, type Redacted, safe, withoutLineEnd } from "../text.ts";
 import type { Typing } from "./view.ts";
@@ -65,7 +64,7 @@ export class PromptLines implements Typing {
 
 function entryOf(line: Line): Entry {
   const refused = (reason: Redacted): Entry => ({ kind: "refused", reason });
-  if (line instanceof UnreadableLine) {
+  if (typeof line !== "string") {
     switch (line.fault) {
       case "too long":
         return refused(PROMPT_TOO_LONG);

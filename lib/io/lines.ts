@@ -7,18 +7,13 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const HEAD_BYTES = 1024;
 
 /** A line that is too long, or not UTF-8. */
-export class UnreadableLine {
+interface UnreadableLine {
   readonly fault: "too long" | "not UTF-8";
   /**
    * What can be read of it, with U+FFFD for bad bytes: of a line that is not UTF-8
    * everything, of one that is too long its first KiB.
    */
   readonly text: string;
-
-  constructor(fault: "too long" | "not UTF-8", text: string) {
-    this.fault = fault;
-    this.text = text;
-  }
 }
 
 /** A line, without its newline. */
@@ -57,7 +52,7 @@ export async function* readEachLine(
 }
 
 function split(lines: WholeText): readonly Line[] {
-  if (lines instanceof UnreadableLine) return [lines];
+  if (typeof lines !== "string") return [lines];
   const all = lines.split("\n");
   if (all.at(-1) === "") all.pop();
   return all.map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
@@ -133,9 +128,8 @@ export class WholeLines {
     const begin = this.#unfinished.bytes.slice(0, HEAD_BYTES);
     this.#unfinished.clear();
     const head = [...begin, ...text.subarray(0, HEAD_BYTES - begin.length)];
-    return [
-      new UnreadableLine("too long", LENIENT.decode(Uint8Array.from(head))),
-    ];
+    const start = LENIENT.decode(Uint8Array.from(head));
+    return [{ fault: "too long", text: start }];
   }
 
   /** Decodes the unfinished line with these bytes, which end it; more may follow it. */
@@ -185,6 +179,6 @@ function decodeLines(
       return lines.flatMap((line) => decodeLines(line, true));
     }
     const text = LENIENT.decode(bytes).replace(/\r?\n$/, "");
-    return [new UnreadableLine("not UTF-8", text)];
+    return [{ fault: "not UTF-8", text }];
   }
 }

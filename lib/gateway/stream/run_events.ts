@@ -1,4 +1,4 @@
-import { type Line, UnreadableLine } from "../../io.ts";
+import type { Line } from "../../io.ts";
 import {
   holdsTooMuch,
   isJsonObject,
@@ -114,7 +114,7 @@ class EventParser {
 
   /** Handles a line. Returns whether nothing more is read. */
   #line(line: Line): boolean {
-    if (line instanceof UnreadableLine) {
+    if (typeof line !== "string") {
       this.fault = safe`is larger than ${size(MAX_LINE_BYTES)}`;
       return true;
     }
@@ -147,7 +147,7 @@ class EventParser {
 
   /** Handles the end of the connection, at which a line may be unfinished. */
   #end(unfinished: Line = ""): void {
-    if (unfinished instanceof UnreadableLine) return;
+    if (typeof unfinished !== "string") return;
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
     if (unfinished.startsWith("data:")) {
       this.#data(unfinished.slice("data:".length));

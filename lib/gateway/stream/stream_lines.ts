@@ -1,5 +1,5 @@
 import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
-import { type Line, UnreadableLine, WholeLines } from "../../io.ts";
+import { type Line, WholeLines } from "../../io.ts";
 
 /** The most bytes of UTF-8 that a line of a stream may hold, a reply in it: 16 MiB. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -28,7 +28,7 @@ export class StreamLines {
     if (done) return { done, value: this.#whole.atEnd() };
     const lines: Line[] = [];
     for (const text of this.#whole.endingIn(chunk)) {
-      if (text instanceof UnreadableLine) lines.push(text);
+      if (typeof text !== "string") lines.push(text);
       else await this.#split(text, lines);
     }
     return { value: lines };

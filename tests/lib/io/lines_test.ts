@@ -7,7 +7,6 @@ import {
   type Line,
   readEachLine,
   type ReadLinesOptions,
-  UnreadableLine,
   WholeLines,
 } from "../../../lib/io/lines.ts";
 import fc from "../../support/generated.ts";
@@ -17,7 +16,7 @@ const MIB = 1024 * 1024;
 const ANY: ReadLinesOptions = { maxBytes: 16 * MIB };
 
 const textOrFault = (line: Line) =>
-  line instanceof UnreadableLine ? line.fault : line;
+  typeof line === "string" ? line : line.fault;
 
 /** The lines of some chunks, with its fault in place of a line that could not be read. */
 async function read(
