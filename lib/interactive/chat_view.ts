@@ -1,5 +1,5 @@
 import type { ByteSink, Input } from "../io.ts";
-import { line, linesAbout } from "./event_lines.ts";
+import { linesAbout } from "./event_lines.ts";
 import { PlainProgress } from "./plain_progress.ts";
 import type { StatusLine } from "./status_line.ts";
 import type { Terminal } from "./terminal.ts";
@@ -14,10 +14,8 @@ import { type Shown, shown, type Unchanged } from "../text.ts";
 export interface Surface extends Typing {
   /** Asks for the next prompt, below lines that stay. */
   read(above: Shown): Promise<Input>;
-  /** Writes lines that stay, each with its newline. */
-  print(lines: Shown, kind?: "progress"): void;
-  /** The same after a Ctrl-C, where the terminal has echoed it. */
-  showCtrlC?(lines: Shown): void;
+  /** Writes lines that stay, each with its newline; after a Ctrl-C, perhaps none. */
+  print(lines: Shown, kind?: "progress" | "ctrl-c"): void;
   /** Shows a row while an operation goes on. */
   setStatus?(row: (() => Shown) | undefined): void;
   /** Draws the row again. */
@@ -44,7 +42,6 @@ export class ChatView implements View {
   #isHushed = false;
   /** Whether the last line is blank, or a prompt. */
   #hasGap = false;
-  #hasShownKeys = false;
 
   constructor(options: ChatViewOptions) {
     const { surface, terminal, status } = options;
@@ -56,14 +53,9 @@ export class ChatView implements View {
 
   readPrompt(): Promise<Input> {
     const { surface, terminal } = this.#options;
-    const isFirst = !this.#hasShownKeys;
-    const keys = isFirst && terminal.keys !== undefined
-      ? line(terminal.keys, terminal)
-      : "";
-    const gap = this.#hasGap || !terminal.isScreen ? "" : "\n";
-    this.#hasShownKeys = true;
+    const gap = this.#hasGap || !terminal.isScreen ? "" : shown`\n`;
     this.#hasGap = true;
-    return surface.read(shown`${keys}${gap}`);
+    return surface.read(gap);
   }
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
@@ -85,11 +77,9 @@ export class ChatView implements View {
       case "error":
         return surface.print(linesAbout(event, terminal));
       case "ctrl-c":
-        return this.#showCtrlC(linesAbout(event, terminal));
+        return surface.print(linesAbout(event, terminal), "ctrl-c");
       case "farewell":
-        return surface.leave(
-          terminal.keys === undefined ? "" : linesAbout(event, terminal),
-        );
+        return surface.leave(linesAbout(event, terminal));
       default:
         event satisfies never;
     }
@@ -128,11 +118,5 @@ export class ChatView implements View {
     if (terminal.mixesReplies) surface.print(shown`\n`);
     this.#isHushed = terminal.endsProgress;
     return writeReply({ stdout, form: terminal.replies }, text, signal);
-  }
-
-  #showCtrlC(lines: Shown): void {
-    const { surface } = this.#options;
-    if (surface.showCtrlC) surface.showCtrlC(lines);
-    else surface.print(lines);
   }
 }

@@ -16,7 +16,7 @@ import type { Dropped, ViewEvent } from "./view.ts";
 /** How lines look. */
 export type LineLook = Pick<
   Terminal,
-  "isTyped" | "isPlain" | "isQuiet" | "style"
+  "isTyped" | "isPlain" | "isQuiet" | "style" | "keys"
 >;
 
 /** The lines that an event is shown as, each with its newline; empty if it needs none. */
@@ -34,7 +34,9 @@ export function linesAbout(event: ViewEvent, look: LineLook): Shown {
     case "banner":
       return line(event.text, look);
     case "thread":
-      return line(safe`thread ${event.threadId}`, look);
+      return shown`${line(safe`thread ${event.threadId}`, look)}${
+        keysLine(look)
+      }`;
     case "dropped":
       return droppedLine(event);
     case "reply":
@@ -57,6 +59,11 @@ export function line(text: Redacted, { isQuiet }: LineLook): Shown {
   return isQuiet ? "" : shown`${shownLine(text)}\n`;
 }
 
+/** How to stop and to leave, once, after the banner. */
+function keysLine(look: LineLook): Shown {
+  return look.keys === undefined ? "" : line(look.keys, look);
+}
+
 /** Where nobody types, the program's name begins what is wrong. */
 function programOf({ isTyped }: LineLook): Shown {
   return isTyped ? "" : shown`agent-gateway: `;
@@ -77,8 +84,12 @@ function noteLine(note: Redacted | undefined, look: LineLook): Shown {
   }\n`;
 }
 
-function farewellLine(threadId: ServiceId | undefined, look: LineLook): Shown {
-  if (threadId === undefined || look.isQuiet) return "";
+/** How to continue, where somebody sees the keys, too. */
+function farewellLine(
+  threadId: ServiceId | undefined,
+  { isQuiet, keys }: LineLook,
+): Shown {
+  if (threadId === undefined || isQuiet || keys === undefined) return "";
   return shown`${continuation(threadId)}\n`;
 }
 

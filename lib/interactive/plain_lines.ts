@@ -36,11 +36,13 @@ export class PlainLines implements Surface {
     return input;
   }
 
-  print(lines: Shown, kind?: "progress"): void {
-    this.#options.stderr.write(lines, kind);
+  print(lines: Shown, kind?: "progress" | "ctrl-c"): void {
+    if (kind === "ctrl-c") this.#printAfterCtrlC(lines);
+    else this.#options.stderr.write(lines, kind);
   }
 
-  showCtrlC(lines: Shown): void {
+  /** The terminal has echoed the Ctrl-C in the row of the cursor. */
+  #printAfterCtrlC(lines: Shown): void {
     const { sign, stderr } = this.#options;
     const repeated = this.#isAfterSign ? sign : "";
     if (lines + repeated !== "") stderr.write(shown`\n${lines}${repeated}`);

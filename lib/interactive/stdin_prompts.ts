@@ -10,7 +10,6 @@ import {
   StreamError,
 } from "../io.ts";
 import { containsNul, type Redacted, safe, withoutLineEnd } from "../text.ts";
-import type { Typing } from "./view.ts";
 
 const CONTAINS_NUL = "contains a NUL character";
 
@@ -20,7 +19,7 @@ const CONVERT = Deno.build.os === "windows"
   : "convert it, for example with iconv -t UTF-8";
 
 /** Prompts that come as lines. */
-export class PromptLines implements Typing {
+export class PromptLines {
   readonly #lines: AsyncGenerator<Line>;
   /** Typed lines that nobody has asked for yet; `undefined` if nobody types. */
   readonly #typed: InputQueue | undefined;

@@ -33,6 +33,7 @@ const SCREEN = { ...DUMB, isScreen: true, mixesReplies: true };
 
 /** Events by their names in the scripts of this file. */
 const EVENTS: Readonly<Record<string, object>> = {
+  thread: { type: "thread", threadId: "t" },
   begin: { type: "begin" },
   run: { type: "run", runId: "r" },
   busy: { type: "wait", reason: "service busy", milliseconds: 5_100 },
@@ -117,7 +118,8 @@ const SCRIPTS: Readonly<
     [
       DUMB,
       String.raw`
-      ask => "the keys\n> "
+      thread => "thread t\nthe keys\n"
+      ask => "> "
       type one
       type waits
       drop
@@ -142,7 +144,8 @@ const SCRIPTS: Readonly<
     [
       DUMB,
       String.raw`
-      ask => "the keys\n> "
+      thread => "thread t\nthe keys\n"
+      ask => "> "
       type one
       type two${"\x1b"}[2J
       type

@@ -16,6 +16,7 @@ const CHAT: LineLook = {
   isTyped: true,
   isQuiet: false,
   isPlain: true,
+  keys: redacted("the keys"),
 };
 
 /** The failure of the events with one. */
@@ -31,7 +32,7 @@ const EVENTS = String.raw`
   line a banner
   event {"type":"begin"}
   event {"type":"thread","threadId":"t"}
-  line thread t
+  line thread t / the keys
   json {"type":"thread","thread_id":"t"}
   event {"type":"run","runId":"r"}
   json {"type":"run","run_id":"r"}
@@ -100,12 +101,14 @@ Deno.test("an event is lines, with -q what was dropped and is wrong alone, and a
     written = "";
     await new JsonView(prompts, stdout).show({ ...event, internal: true });
     told.push(["event", text]);
-    if (lines) told.push([quiet ? "line!" : "line", lines.trimEnd()]);
+    if (lines) {
+      told.push([
+        quiet ? "line!" : "line",
+        lines.trimEnd().replace("\n", " / "),
+      ]);
+    }
     if (written) told.push(["json", written.trimEnd()]);
-    assertEquals([quiet || lines, lines.slice(0, -1).includes("\n")], [
-      lines,
-      false,
-    ]);
+    assertEquals(quiet || lines, lines);
   }
   assertEquals(told, steps.map(([verb, text]) => [verb, text.trimEnd()]));
 });
@@ -116,6 +119,8 @@ const LOOKS: readonly (readonly [object, Partial<LineLook>, lines: string])[] =
   [
     [{ type: "end", total: 1 }, { isPlain: false }, ""],
     [{ type: "end", total: 1 }, { isTyped: false }, ""],
+    [{ type: "thread", threadId: "t" }, { keys: undefined }, "thread t\n"],
+    [{ type: "farewell", threadId: "t" }, { keys: undefined }, ""],
     [NOTE, { isQuiet: true, isTyped: false }, ""],
     [{ type: "banner", text: "one" }, { style: COLOURED }, "one\n"],
     [ERROR, { style: COLOURED }, "\x1b[31merror:\x1b[39m no\n"],
