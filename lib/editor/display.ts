@@ -69,8 +69,8 @@ export class Display {
       if (above !== "") this.#options.output.write(above);
       return;
     }
-    const { size, frame, output } = this.#options;
-    this.#compareSize(size());
+    const { frame, output } = this.#options;
+    this.#compareSize();
     const isResizing = this.#stopResize !== undefined;
     if (isResizing && above === "") return;
     const begun = performance.now();
@@ -99,6 +99,7 @@ export class Display {
 
   /** Draws the rows again when the terminal has kept its size for a moment. */
   resize(): void {
+    this.#size = this.#options.size();
     this.#painter.move();
     this.#stopResize?.();
     this.#stopResize = startTimeout(RESIZE_PAUSE, () => {
@@ -151,9 +152,10 @@ export class Display {
     this.#stopFrame = undefined;
   }
 
-  #compareSize({ columns, rows }: Size): void {
-    if (columns === this.#size.columns && rows === this.#size.rows) return;
-    this.#size = { columns, rows };
-    this.resize();
+  /** Notices a new size that no signal has told of. */
+  #compareSize(): void {
+    const { columns, rows } = this.#options.size();
+    const { columns: oldColumns, rows: oldRows } = this.#size;
+    if (columns !== oldColumns || rows !== oldRows) this.resize();
   }
 }
