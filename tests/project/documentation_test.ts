@@ -6,6 +6,7 @@ import {
 } from "@std/assert";
 import { readdirSync } from "node:fs";
 import config from "../../deno.json" with { type: "json" };
+import { parseCommandLine } from "../../lib/command_line.ts";
 import { usage } from "../../lib/command_line/usage.ts";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { PAGES, updated } from "../../tools/docs.ts";
@@ -151,6 +152,19 @@ Deno.test("docs/service.md: the check reports as shown", async () => {
       .replace(" for a service on this machine", "").split("\n").slice(1)
       .filter((line) => !line.includes("live")); // it comes after 2 s
   assertEquals(lines(stdout), lines(shown));
+});
+
+Deno.test("the calls on the pages are calls that the program takes", async () => {
+  const CALL =
+    /(?<!\w |[\w/])agent-gateway(?= -)((?: -[-\w]*(?:="[^"]*")?| "[^"\n]*"| \w+)+)/g;
+  const calls = DOCUMENTS.flatMap((page) =>
+    Array.from(read(page).matchAll(CALL))
+  );
+  assert(calls.length > 25);
+  for (const [, call = ""] of calls) {
+    const args = call.match(/"[^"]*"|[^\s"]+(?:"[^"]*")?/g) ?? [];
+    await parseCommandLine(args.map((it) => it.replaceAll('"', "")));
+  }
 });
 
 Deno.test("docs/install.md: the permission flags match the client's needs", () => {
