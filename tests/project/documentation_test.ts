@@ -62,7 +62,7 @@ const KNOWN = namesIn(
 function namesIn(code: string): ReadonlySet<string> {
   return new Set(
     code.match(
-      /--[a-z][\w-]+|\b\w*(?:_\w|[a-z][A-Z]|[A-Z]{2})\w*|\d+\.\d+\.\d+/g,
+      /--[a-z][\w-]+|(?<=\b(?:apt|deno|docker|gh|kubectl|npm) )[a-z]+|\b\w*(?:_\w|[a-z][A-Z]|[A-Z]{2})\w*|\d+\.\d+\.\d+/g,
     ),
   );
 }
