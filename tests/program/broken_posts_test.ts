@@ -71,10 +71,9 @@ async function runPrompts(
       if (fault?.end) return connection[fault.end]();
     }
   }, isPlain ? {} : { tls, protocol });
-  const { port } = service;
-  await using proxy = await FaultyService.start(tunnels(() => port));
+  await using proxy = await FaultyService.start(tunnels(() => service.port));
   const env = way.endsWith("in a tunnel")
-    ? environment(`https://${NAME}:${port}`, { HTTPS_PROXY: proxy.url })
+    ? environment(`https://${NAME}:${service.port}`, { HTTPS_PROXY: proxy.url })
     : environment(service.url);
   const stdin = `${prompt}\n`.repeat(count);
   const output = await runClient({ args: ["-q"], env, stdin });

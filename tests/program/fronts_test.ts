@@ -115,8 +115,7 @@ Deno.test({
       if (!isDown) return await connection.forward(port);
       if (++refusals === RUNS) allRefused.resolve();
     });
-    const lines = "proxy_buffering off;";
-    const options = { tls, upstream: relay.url, lines };
+    const options = { tls, upstream: relay.url, lines: LINES.nginx };
     await using front = await Front.start("nginx", options);
     await using editor = new Editor({ env: environment(front.url) });
     const sessions = await openSessions(editor, RUNS);
@@ -156,9 +155,9 @@ Deno.test({
           : undefined
       ),
     );
-    const lines = "http-reuse always";
-    const options = { tls, upstream: server.url, lines };
-    await using front = await Front.start("haproxy", options);
+    await using front = await Front.start("haproxy", {
+      ...{ tls, upstream: server.url, lines: "http-reuse always" },
+    });
     await using editor = new Editor({ env: environment(front.url) });
     const sessionId = await editor.newSession();
 

@@ -11,6 +11,7 @@ import { unchanged } from "../../../../lib/text.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import {
   answer,
+  type Behaviour,
   body,
   events,
   hang,
@@ -39,7 +40,7 @@ const REASON = new Error("Enough");
 
 const step = progress("plan", "started");
 const resumable = events([step], { firstId: 1 });
-const ANSWERS = {
+const ANSWERS: Readonly<Record<string, Behaviour>> = {
   "none": hang(),
   "a part": body(['{"thread_id":'], { end: "hang" }),
   "503": answer(503),
@@ -72,7 +73,7 @@ for (
 ) {
   const operation = row.operation as Operation;
   Deno.test(`an abort after the ${seen} of "${operation}" that is answered by ${row.answer} ends the call with the signal's reason`, async () => {
-    const behaviour = ANSWERS[row.answer as keyof typeof ANSWERS];
+    const behaviour = ANSWERS[row.answer] ?? hang();
     await using service = startService({ [operation]: [behaviour] });
     const happened = Promise.withResolvers<void>();
     const pauses = { retry: [600_000], reconnect: [600_000] };
@@ -81,8 +82,8 @@ for (
       apiKey: TEST_KEY,
       timeouts: { ...QUICK_TIMEOUTS, ...pauses },
       log: (line) => {
-        const isIt = line.startsWith(operation);
-        if (isIt && seen === "answer") happened.resolve();
+        const isEnd = line.startsWith(operation) && seen === "answer";
+        if (isEnd) happened.resolve();
       },
     });
     const controller = new AbortController();

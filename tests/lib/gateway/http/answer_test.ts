@@ -11,16 +11,15 @@ const MIB = 1024 * 1024;
 /** Reads the id of an answer to the creation of a thread, or of a run. */
 function read(
   operation: "create thread" | "create run",
-  { url, body, headers = {}, status = 200 }: {
+  { url, body, headers = {} }: {
     readonly url: string;
     readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
     readonly headers?: Record<string, string>;
-    readonly status?: number;
   },
 ) {
   return readId({
     ...{ operation, url, timeouts: QUICK_TIMEOUTS },
-    response: { status, headers: new Headers(headers), body },
+    response: { status: 200, headers: new Headers(headers), body },
     signal: new AbortController().signal,
     redactor: new Redactor(TEST_KEY),
   });

@@ -11,12 +11,12 @@ import { gatewayTo, turnOf } from "../../../support/turns.ts";
 import { soon } from "../../../support/waits.ts";
 
 /** What a stream sends before its end, and after how many such streams the reply comes. */
-const MOMENTS: readonly (readonly [string, number])[] = [
+const MOMENTS = [
   ["", 7],
   [":\n\n", 7],
   ['id: 1\ndata: {"event":"progress"', 7],
   ['id: 1\ndata: {"event":"progress"}\n\n', 4], // Five that only repeat it are the end.
-];
+] as const;
 
 /** The frames that end a stream; `undefined` if the connection ends without one. */
 const ENDS: Readonly<
