@@ -17,6 +17,7 @@ export interface OpenStream {
  * not only through `fetch`: the link from the signal of a `fetch` to its body can be
  * garbage-collected.
  *
+ * @param signal Belongs to this answer: a listener stays on it.
  * @param silences Is told when the body is waited for.
  * @throws The signal's reason, if it is aborted.
  */
@@ -48,7 +49,6 @@ export function readBody(
       }
     } finally {
       silences?.end(); // If the read failed.
-      signal.removeEventListener("abort", cancel);
       cancel();
     }
   })();
