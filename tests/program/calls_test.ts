@@ -400,6 +400,31 @@ $ TF_BUILD=true -p one
 2> ...
 2> : :stop-commands::x: # #[error]y
 
+a key that a service echoes, whole or cut as pydantic does, is left out in lines
+$ APP_API_KEY=sk-live-5f1c2d3e4b5a69788796a5b4c3d2e1f0
+< a
+< b
+* ! 401 {"detail":"Bad sk-live-5f1c2d3e4b5a...6a5b4c3d2e1f0"}
+* plan sk-live-5f1c2d3e4b5a69788796a5b4c3d2e1f0: SK-LIVE-5F1C2D3E4B5A69788796A5B4C3D2E1F0 ; = Done.
+> Done.
+2> ...
+2> agent-gateway: error: The service rejected the API key (401: Bad .........). Check APP_API_KEY.
+2> plan ...: ...
+? 5
+
+a key that a service echoes, whole or cut as pydantic does, is left out in JSON
+$ APP_API_KEY=sk-live-5f1c2d3e4b5a69788796a5b4c3d2e1f0 --json
+< a
+< b
+* ! 401 {"detail":"Bad sk-live-5f1c2d3e4b5a...6a5b4c3d2e1f0"}
+* plan sk-live-5f1c2d3e4b5a69788796a5b4c3d2e1f0: SK-LIVE-5F1C2D3E4B5A69788796A5B4C3D2E1F0 ; = Done.
+> ...
+> {"type":"error","message":"The service rejected the API key (401: Bad .........). Check APP_API_KEY.",...
+> ...
+> {"type":"progress","node":"plan ...","status":"..."}
+> {"type":"reply","text":"Done."}
+? 5
+
 a key in the path of the base URL is left out: --check
 $ APP_BASE_URL=NOWHERE/KEY/ --check
 > ...
