@@ -90,7 +90,7 @@ export class Messages {
     this.#messages.push(message);
   }
 
-  /** Takes the end of the bridge's output. */
+  /** Asserts, at the end, that no line is cut and no request without an answer. */
   assertComplete(): void {
     void this.messages; // throws if one of them is not valid
     assertEquals(this.#unread, "", "the last line is cut");
