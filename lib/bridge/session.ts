@@ -27,7 +27,10 @@ export class Session {
   isGone = false;
   /** Set for a new session; cleared by its title, or when the session is closed. */
   needsTitle = false;
-  /** The prompts that have not been answered: the first one runs, the others wait. */
+  /**
+   * The prompts that are neither answered nor cancelled: the first one runs, the others
+   * wait.
+   */
   readonly #prompts = new Set<AcceptedPrompt>();
   /** Resolves when all of them have been answered. */
   #allAnswered: Promise<void> = Promise.resolve();
@@ -63,6 +66,7 @@ export class Session {
     for (const prompt of this.#prompts) {
       if (requestId === undefined || prompt.requestId === requestId) {
         prompt.cancel();
+        this.#prompts.delete(prompt);
       }
     }
   }

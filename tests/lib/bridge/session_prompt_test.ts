@@ -1,5 +1,9 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
+import { RpcError } from "../../../lib/bridge/json_rpc.ts";
+import { Sessions } from "../../../lib/bridge/sessions.ts";
 import { play } from "../../support/bridge_transcript.ts";
+import { FakeGateway } from "../../support/fake_gateway.ts";
 
 /** Opens a session, for a client that speaks no ACP. */
 const OPEN = `> 1 initialize {}
@@ -151,6 +155,20 @@ Deno.test("a session takes a prompt that runs, and 100 that wait with 16 MiB of 
     ...[4, 5].map((id) => `> ${id} session/prompt thread-1 ${half}`),
     ...["> 6 session/prompt thread-1 x", refused.replace("X", "6")],
   ].join("\n"));
+});
+
+Deno.test("a session takes prompts again as soon as those that wait are cancelled", async () => {
+  const sessions = new Sessions(new FakeGateway());
+  const session = sessions.open("thread-1");
+  const run = () => {
+    const never = new Promise<never>(() => {});
+    const prompt = { requestId: 1, bytes: 1, run: () => never, cancel() {} };
+    return Promise.race([session.run(prompt), setImmediate("taken")]);
+  };
+  for (let i = 0; i < 101; i++) await run();
+  await assertRejects(run, RpcError, "too many prompts");
+  session.cancel();
+  assertEquals(await run(), "taken");
 });
 
 Deno.test("linked files are read when the prompt begins, and a cancellation takes back what is asked", async () => {
