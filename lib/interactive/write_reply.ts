@@ -1,4 +1,5 @@
 import type { ByteSink } from "../io.ts";
+import { styleMarkdown } from "../markdown.ts";
 import { shorten, shown, shownReply, type Unchanged } from "../text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -28,11 +29,8 @@ export async function writeReply(
   const write = (piece: string) => stdout.write(encoder.encode(piece));
   const isShown = form !== "unchanged";
   const clean = isShown ? shown`${shownReply(text)}\n` : "";
-  // Loaded with the first reply, unless an update has replaced the file: the first
-  // prompt does not wait for it.
   const parts = form === "styled"
-    ? await import("../markdown.ts")
-      .then(({ styleMarkdown }) => styleMarkdown(clean), () => [clean])
+    ? styleMarkdown(clean)
     : [isShown ? clean : `${text}\n`];
   const length = isShown ? PIECE_LENGTH : LARGE_PIECE_LENGTH;
   let last = "";
