@@ -7,14 +7,13 @@ const STEP_BYTES = 64 * 1024;
  * that was free and never returned to the system.
  */
 export class ByteBuffer {
-  readonly #memory: ArrayBuffer;
-  /** All of the memory, also when it has grown. */
-  readonly #bytes: Uint8Array<ArrayBuffer>;
+  readonly #maxBytes: number;
+  /** All of the memory, also when it has grown; none before the first bytes. */
+  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array();
   #length = 0;
 
   constructor({ maxBytes }: { readonly maxBytes: number }) {
-    this.#memory = new ArrayBuffer(0, { maxByteLength: maxBytes });
-    this.#bytes = new Uint8Array(this.#memory);
+    this.#maxBytes = maxBytes;
   }
 
   get length(): number {
@@ -29,10 +28,14 @@ export class ByteBuffer {
   /** @throws {RangeError} If there are more bytes than the limit. */
   add(bytes: Uint8Array): void {
     const length = this.#length + bytes.length;
+    if (this.#bytes.length === 0) {
+      const memory = new ArrayBuffer(0, { maxByteLength: this.#maxBytes });
+      this.#bytes = new Uint8Array(memory);
+    }
     if (length > this.#bytes.length) {
       const size = Math.ceil(length / STEP_BYTES) * STEP_BYTES;
-      const { maxByteLength } = this.#memory;
-      this.#memory.resize(Math.max(length, Math.min(size, maxByteLength)));
+      const most = Math.min(size, this.#maxBytes);
+      this.#bytes.buffer.resize(Math.max(length, most));
     }
     this.#bytes.set(bytes, this.#length);
     this.#length = length;
@@ -41,6 +44,6 @@ export class ByteBuffer {
   /** Empties the buffer, and frees most of its memory. */
   clear(): void {
     this.#length = 0;
-    if (this.#bytes.length > STEP_BYTES) this.#memory.resize(STEP_BYTES);
+    if (this.#bytes.length > STEP_BYTES) this.#bytes.buffer.resize(STEP_BYTES);
   }
 }
