@@ -2,6 +2,17 @@
  * The remote agent service: the three operations of interface 4.1. The last two
  * make up a turn.
  *
+ * Read it in this order:
+ *
+ * - `failure/failure.ts`: why something failed, from the socket to the caller;
+ *   `call_state.ts` and `fate.ts` know what has become of the prompt, and
+ *   `retry_policy.ts` decides what is repeated.
+ * - `http/call.ts`: one prompt or thread on its way, request by request; `answer.ts` and
+ *   `status_error.ts` read the answers.
+ * - `stream/run_stream.ts`: follows a run over all of its connections; `run_events.ts`
+ *   reads one of them, and `stream_cursor.ts` tells new events from old ones.
+ * - `connection.ts`: how a request reaches the service.
+ *
  * @module
  */
 
