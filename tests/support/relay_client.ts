@@ -1,5 +1,7 @@
 /** What `fetch` does at the program's relay, and what others can do. @module */
 
+import { soon } from "./waits.ts";
+
 /** What a relay gives to its HTTP client. */
 export interface RelayLogin {
   readonly url: string;
@@ -32,12 +34,14 @@ export function bytesOf(latin1: string): Uint8Array<ArrayBuffer> {
 
 /** Everything that a connection brings until it ends, as Latin-1. */
 export async function readAll(connection: Deno.Conn): Promise<string> {
-  let text = "";
-  const bytes = new Uint8Array(1024);
+  const bytes: number[] = [];
+  const buffer = new Uint8Array(1024);
+  const read = () => connection.read(buffer).catch(() => null);
+  const text = () => String.fromCharCode(...bytes);
   for (;;) {
-    const count = await connection.read(bytes).catch(() => null);
-    if (count === null) return text;
-    text += String.fromCharCode(...bytes.subarray(0, count));
+    const count = await soon(read(), () => `no end after "${text()}"`, 20_000);
+    if (count === null) return text();
+    bytes.push(...buffer.subarray(0, count));
   }
 }
 
