@@ -1,5 +1,5 @@
 import { titleIn } from "../../lib/bridge/session_title.ts";
-import { connectionError } from "../../lib/gateway/connection/connection_failure.ts";
+import { connectionFailure } from "../../lib/gateway/connection/connection_failure.ts";
 import { errorDetail } from "../../lib/gateway/http/error_words.ts";
 import { NotUnderstood } from "../../lib/gateway/stream/not_understood.ts";
 import { isWebPage, pageTitle } from "../../lib/gateway/http/web_page.ts";
@@ -33,7 +33,7 @@ function tellCertificate(names: string): string {
   const error = new TypeError("fetch failed", { cause });
   const redactor = new Redactor(KEY);
   const route = { url: new URL("https://a"), proxy: undefined, redactor };
-  return connectionError(error, { operation: "create thread", route }).message;
+  return connectionFailure(error, { operation: "create thread", route }).reason;
 }
 
 const RECORD = new NotUnderstood(new Redactor(KEY));
@@ -78,7 +78,7 @@ const TABLE: readonly (readonly [
   ["loadSettings", tryBaseUrl, [
     ...["https://a/|/|x", "https://|a.|", "https://a|?|", "| |x"],
   ]],
-  ["connectionError", tellCertificate, [
+  ["connectionFailure", tellCertificate, [
     ...['|DnsName("a|', '|DnsName("a"), |', "| (os error 1|", "(os error |1|"],
     "|: client error (Connect)|",
   ]],

@@ -1,10 +1,10 @@
 import { mayListenOnLoopback } from "../../settings.ts";
 import type { CallState } from "../failure/call_state.ts";
-import type { RequestError } from "../failure/failure.ts";
+import { type Failure, RequestError } from "../failure/failure.ts";
 import { loadCertificates, trustedCertificates } from "./certificates.ts";
-import { connectionError, tlsSetupError } from "./connection_failure.ts";
+import { connectionFailure, tlsSetupFailure } from "./connection_failure.ts";
 import { isNotConnected, isUnknownIssuer } from "./known_failures.ts";
-import { loopbackError } from "./loopback.ts";
+import { loopbackFailure } from "./loopback.ts";
 import { Relay } from "./relay.ts";
 import type { Route } from "./route.ts";
 
@@ -68,15 +68,15 @@ export class CallConnection {
     return this.#relay?.failure !== undefined;
   }
 
-  /** The error for a request that failed, from what `fetch` and the relay tell. */
-  error(cause: unknown): RequestError {
+  /** Why a request failed, from what `fetch` and the relay tell. */
+  failureOf(cause: unknown): Failure {
     const { operation } = this.#state;
     const relay = this.#relay;
     if (relay?.hasClient === false && this.#isNotConnected(cause)) {
       const { obstacle, givenUp: { aborted: isLate } } = relay;
-      return loopbackError(cause, { operation, obstacle, isLate });
+      return loopbackFailure(cause, { operation, obstacle, isLate });
     }
-    return connectionError(cause, {
+    return connectionFailure(cause, {
       operation,
       route: this.#route,
       relayFailure: relay?.failure,
@@ -125,7 +125,7 @@ export class CallConnection {
       return this.#client;
     } catch (cause) {
       if (cause instanceof Deno.errors.NotCapable) throw cause;
-      throw tlsSetupError(cause, this.#route.redactor);
+      throw new RequestError(tlsSetupFailure(cause, this.#route.redactor));
     }
   }
 
@@ -145,7 +145,7 @@ export class CallConnection {
     } catch (cause) {
       if (route.mayBeSkipped) return undefined;
       const { operation } = this.#state;
-      throw loopbackError(cause, { operation });
+      throw new RequestError(loopbackFailure(cause, { operation }));
     }
   }
 }

@@ -2,7 +2,7 @@ import { environmentVariable } from "../../io.ts";
 import { DEFAULT_BASE_URL, type Proxy } from "../../settings.ts";
 import { type Redactor, safe } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
-import { type Failure, RequestError } from "../failure/failure.ts";
+import type { Failure } from "../failure/failure.ts";
 import { certificateVariables } from "./certificates.ts";
 import { CONNECTED, CONNECTING, MORE_FILES } from "./connection_rows.ts";
 import {
@@ -13,7 +13,7 @@ import {
 } from "./known_failures.ts";
 import type { Route } from "./route.ts";
 
-export interface ConnectionErrorOptions {
+export interface ConnectionFailureOptions {
   readonly operation: RemoteOperation;
   readonly route: Pick<Route, "url" | "redactor"> & {
     readonly proxy: Pick<Proxy, "origin"> | undefined;
@@ -22,16 +22,10 @@ export interface ConnectionErrorOptions {
   readonly relayFailure?: Failure | undefined;
 }
 
-export function connectionError(
+/** Why a request failed, by an error of `fetch`. */
+export function connectionFailure(
   cause: unknown,
-  options: ConnectionErrorOptions,
-): RequestError {
-  return new RequestError(connectionFailure(cause, options), { cause });
-}
-
-function connectionFailure(
-  cause: unknown,
-  options: ConnectionErrorOptions,
+  options: ConnectionFailureOptions,
 ): Failure {
   const { operation, route: { url, redactor }, relayFailure } = options;
   if (relayFailure !== undefined) return cannotReach(relayFailure, options);
@@ -52,7 +46,7 @@ function connectionFailure(
 /** @param known Why, in a few words. */
 function cannotReach(
   known: Failure,
-  { operation, route: { url, proxy, redactor } }: ConnectionErrorOptions,
+  { operation, route: { url, proxy, redactor } }: ConnectionFailureOptions,
 ): Failure {
   const origin = redactor.show(url.origin);
   if (url.origin === DEFAULT_BASE_URL) {
@@ -79,26 +73,21 @@ function cannotReach(
   };
 }
 
-/** The error for an HTTP client that cannot be made. */
-export function tlsSetupError(
-  cause: unknown,
-  redactor: Redactor,
-): RequestError {
-  if (isOutOfFiles(cause)) return outOfFilesError(cause);
+/** Why an HTTP client cannot be made. */
+export function tlsSetupFailure(cause: unknown, redactor: Redactor): Failure {
+  if (isOutOfFiles(cause)) return OUT_OF_FILES;
   const variables = certificateVariables(redactor);
-  return new RequestError({
+  return {
     stage: "refused",
     reason: safe`TLS cannot be set up (${reasonOf(cause, redactor)})`,
     advice: variables && safe`Check ${variables}`,
-  }, { cause });
+  };
 }
 
-/** The error of a program that has no descriptor left. Other sessions return theirs. */
-export function outOfFilesError(cause: unknown): RequestError {
-  return new RequestError({
-    stage: "not sent",
-    reason: safe`There are too many open files`,
-    advice: MORE_FILES,
-    problem: "too many open files",
-  }, { cause });
-}
+/** The program has no descriptor left. Other sessions return theirs. */
+export const OUT_OF_FILES: Failure = {
+  stage: "not sent",
+  reason: safe`There are too many open files`,
+  advice: MORE_FILES,
+  problem: "too many open files",
+};

@@ -1,8 +1,8 @@
 import { Deadline } from "../../io.ts";
 import { mayListenOnLoopback } from "../../settings.ts";
-import { RequestError } from "../failure/failure.ts";
+import type { Failure } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
-import { outOfFilesError } from "./connection_failure.ts";
+import { OUT_OF_FILES } from "./connection_failure.ts";
 import { isOutOfFiles } from "./known_failures.ts";
 import { safe } from "../../text.ts";
 
@@ -32,7 +32,7 @@ export async function findObstacle(
   }
 }
 
-interface LoopbackErrorOptions {
+interface LoopbackFailureOptions {
   readonly operation: RemoteOperation;
   /** What was found to be lacking. */
   readonly obstacle?: Obstacle | undefined;
@@ -40,30 +40,28 @@ interface LoopbackErrorOptions {
   readonly isLate?: boolean;
 }
 
-/** The error of a program that cannot connect to itself on loopback. */
-export function loopbackError(
+/** Why the program cannot connect to itself on loopback. */
+export function loopbackFailure(
   cause: unknown,
-  { operation, obstacle, isLate = false }: LoopbackErrorOptions,
-): RequestError {
+  { operation, obstacle, isLate = false }: LoopbackFailureOptions,
+): Failure {
   if (!mayListenOnLoopback()) {
-    return new RequestError({
+    return {
       stage: "refused",
       reason: safe`A proxy is set, and Deno may not connect to 127.0.0.1`,
       advice: safe`Run Deno with --allow-net=127.0.0.1 as well`,
-    }, { cause });
+    };
   }
-  if (obstacle === "descriptors" || isOutOfFiles(cause)) {
-    return outOfFilesError(cause);
-  }
+  if (obstacle === "descriptors" || isOutOfFiles(cause)) return OUT_OF_FILES;
   // What was lacking may be there again.
   const mayWork = operation === "stream run" ||
     obstacle === undefined && !isLate;
-  return new RequestError({
+  return {
     stage: "not sent",
     reason: safe`The program cannot connect to itself on 127.0.0.1`,
     advice: obstacle === "loopback"
       ? safe`Check whether a firewall forbids it`
       : safe`Check whether another program keeps it busy`,
     problem: mayWork ? "no connection" : undefined,
-  }, { cause });
+  };
 }

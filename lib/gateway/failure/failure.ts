@@ -30,8 +30,8 @@ export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly failure: Failure;
 
-  constructor(failure: Failure, options?: ErrorOptions) {
-    super(failure.reason, options);
+  constructor(failure: Failure) {
+    super(failure.reason);
     this.failure = failure;
   }
 }

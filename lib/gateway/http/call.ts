@@ -198,7 +198,7 @@ export class Call {
     const { reason: over } = this.signal;
     if (over instanceof TimeIsOver) return this.#whyLate(cause, over);
     if (!(cause instanceof TimeIsOver)) {
-      return this.#connection.error(cause).failure;
+      return this.#connection.failureOf(cause);
     }
     const time = wholeDuration(cause.milliseconds);
     return {
@@ -213,7 +213,7 @@ export class Call {
     // If no connection was made until then, the relay may know why.
     const mayKnow = stage === "not sent" && this.#connection.hasFailure;
     const known = mayKnow
-      ? this.#connection.error(cause).failure
+      ? this.#connection.failureOf(cause)
       : this.#lastFailure;
     const start = safe`There was no reply within ${milliseconds / 1000} s`;
     if (known === undefined) return { stage, reason: start };

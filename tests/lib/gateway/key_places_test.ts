@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
 import {
-  connectionError,
-  tlsSetupError,
+  connectionFailure,
+  tlsSetupFailure,
 } from "../../../lib/gateway/connection/connection_failure.ts";
 import { KEYLESS, Redactor } from "../../../lib/text.ts";
 import { longestPiece } from "../../support/key_pieces.ts";
@@ -75,14 +75,14 @@ Deno.test("a key is left out of what the errors of connections quote, and of the
     const error = new Error(text.replace("HOST", "a"));
     const cause = new TypeError("fetch failed", { cause: error });
     const tell = (redactor: Redactor) => {
-      const { reason, advice } = connectionError(cause, {
+      const { reason, advice } = connectionFailure(cause, {
         operation: "create thread",
         route: {
           url: new URL(`https://${host}.test`),
           proxy: { origin: `http://${host}.test:3128` },
           redactor,
         },
-      }).failure;
+      });
       return `${reason}. ${advice}`;
     };
     assert(tell(KEYLESS).includes(WORD), tell(KEYLESS));
@@ -90,6 +90,6 @@ Deno.test("a key is left out of what the errors of connections quote, and of the
     assert(longestPiece(shown, WORD) < 12, shown);
   }
   const error = new Error(`Failed opening ${WORD}`);
-  const { reason } = tlsSetupError(error, new Redactor(WORD)).failure;
+  const { reason } = tlsSetupFailure(error, new Redactor(WORD));
   assert(longestPiece(reason, WORD) < 12, reason);
 });

@@ -1,10 +1,10 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
-  connectionError,
-  type ConnectionErrorOptions,
-  tlsSetupError,
+  connectionFailure,
+  type ConnectionFailureOptions,
+  tlsSetupFailure,
 } from "../../../../lib/gateway/connection/connection_failure.ts";
-import { loopbackError } from "../../../../lib/gateway/connection/loopback.ts";
+import { loopbackFailure } from "../../../../lib/gateway/connection/loopback.ts";
 import {
   noConnection,
   socksFailure,
@@ -12,7 +12,7 @@ import {
   tunnelError,
   wrongProtocol,
 } from "../../../../lib/gateway/connection/tunnel_failure.ts";
-import type { RequestError } from "../../../../lib/gateway/failure/failure.ts";
+import type { Failure } from "../../../../lib/gateway/failure/failure.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { withVariables } from "../../../support/environment.ts";
@@ -36,12 +36,11 @@ function rejection(text: string): TypeError {
 }
 
 /** What is known of a failure, in a line. */
-function told({ failure }: RequestError): string {
-  const { stage, problem, reason, advice } = failure;
+function told({ stage, problem, reason, advice }: Failure): string {
   return `${stage}, ${problem}: ${reason}. ${advice}`;
 }
 
-interface Circumstances extends Partial<ConnectionErrorOptions> {
+interface Circumstances extends Partial<ConnectionFailureOptions> {
   readonly env?: Readonly<Record<string, string>>;
   readonly baseUrl?: string;
   readonly proxy?: Proxy;
@@ -57,7 +56,7 @@ function explain(
   const options = { operation: "create thread", route, ...others } as const;
   return withVariables(
     env,
-    () => told(connectionError(rejection(text), options)),
+    () => told(connectionFailure(rejection(text), options)),
   );
 }
 
@@ -166,7 +165,7 @@ SendRequest: stream error detected: malformed
 `;
 
 for (const [, text = "", line] of TOLD.matchAll(/^(\S.*)\n {2}(.*)$/gm)) {
-  Deno.test(`connectionError() explains ${text}`, () => {
+  Deno.test(`connectionFailure() explains ${text}`, () => {
     const shown = explain(text).replace("https://service.test", "URL")
       .replace(USUAL, " USUAL");
     assertEquals(shown, line);
@@ -234,7 +233,7 @@ const SPECIAL: readonly (readonly [string, Circumstances, string])[] = [
 ];
 
 for (const [text, circumstances, line] of SPECIAL) {
-  Deno.test(`connectionError() says ${line}`, () => {
+  Deno.test(`connectionFailure() says ${line}`, () => {
     assertStringIncludes(explain(text, circumstances), line);
   });
 }
@@ -248,12 +247,13 @@ function proxy(scheme: Proxy["scheme"]): Proxy {
 function lost(proxy: Proxy, text: string): string {
   return withVariables(
     {},
-    () => told(noConnection(proxy, new Error(text), redactor)),
+    () => told(noConnection(proxy, new Error(text), redactor).failure),
   );
 }
 
-const answered = (status: number) => told(statusFailure(HTTP, status, []));
-const refused = (code: number) => told(socksFailure(HTTP, code));
+const answered = (status: number) =>
+  told(statusFailure(HTTP, status, []).failure);
+const refused = (code: number) => told(socksFailure(HTTP, code).failure);
 
 Deno.test("the failures of proxies say what became of a request and what to check; relay_test.ts has more", () => {
   const lines = [
@@ -261,7 +261,7 @@ Deno.test("the failures of proxies say what became of a request and what to chec
     lost(HTTP, "invalid host 'a..b': empty label found in FQDN"),
     lost(SECURE, UNTRUSTED.replace("Connect: ", "")),
     lost(SECURE, "InvalidMessage"),
-    told(wrongProtocol(HTTP)),
+    told(wrongProtocol(HTTP).failure),
     ...[302, 400, 403, 407, 408, 429, 500, 511].map(answered),
     ...[2, 3, 4, 5, 99].map(refused),
   ];
@@ -290,7 +290,7 @@ not sent, connection lost: it refused with code 99. Check the base URL, HTTPS_PR
   );
 });
 
-Deno.test("connectionError() shows no part of the key, wherever a peer's words are cut", () => {
+Deno.test("connectionFailure() shows no part of the key, wherever a peer's words are cut", () => {
   const words = "SendRequest: connection error received: unspecific error";
   for (let length = 400; length < 520; length++) {
     const end = `${"x".repeat(length)}${KEY}`;
@@ -318,10 +318,10 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`tlsSetupError() tells the library's words on one clean line, and to check ${advice}`, () => {
+  Deno.test(`tlsSetupFailure() tells the library's words on one clean line, and to check ${advice}`, () => {
     const text =
       "Failed opening CA file: Is a\tdirectory\x1b[31m (os error 21)";
-    const tls = () => told(tlsSetupError(new Error(text), redactor));
+    const tls = () => told(tlsSetupFailure(new Error(text), redactor));
     assertEquals(
       withVariables(env, tls),
       `refused, undefined: TLS cannot be set up (Failed opening CA file: Is a directory). Check ${advice}`,
@@ -329,15 +329,15 @@ for (
   });
 }
 
-Deno.test("tlsSetupError() says so if the program has no descriptors", () => {
+Deno.test("tlsSetupFailure() says so if the program has no descriptors", () => {
   const cause = new Error("Failed opening CA file: (os error 24)");
   assertEquals(
-    told(tlsSetupError(cause, redactor)),
+    told(tlsSetupFailure(cause, redactor)),
     "not sent, too many open files: There are too many open files. Close some sessions, or raise the limit (ulimit -n)",
   );
 });
 
-Deno.test("loopbackError() repeats a request if what was lacking may be there again", () => {
+Deno.test("loopbackFailure() repeats a request if what was lacking may be there again", () => {
   const lines = ([
     { operation: "create run" },
     { operation: "create run", isLate: true },
@@ -345,7 +345,7 @@ Deno.test("loopbackError() repeats a request if what was lacking may be there ag
     { operation: "create run", obstacle: "descriptors" },
     { operation: "stream run", isLate: true },
     { operation: "stream run", obstacle: "loopback" },
-  ] as const).map((options) => told(loopbackError(new Error("x"), options)));
+  ] as const).map((options) => told(loopbackFailure(new Error("x"), options)));
   assertEquals(
     lines,
     `

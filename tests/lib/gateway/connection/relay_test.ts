@@ -106,44 +106,42 @@ for (const [proxy, host, answers, asked] of WAYS) {
 }
 
 /** What is told of a proxy, by its answers. */
-const ANSWERS = blocksOf(`
+const ANSWERS = blocksOf(String.raw`
 http: it closed the connection
   HTTP/1.1 200
 http: it does not speak HTTP
-  \\u0015\\u0003\\u0001\\u0000\\u0002\\u0002\\u0032
-  HTTP/1.1 yes\\r\\n
-  HTTP/1.1 2e2 OK\\n
-  HTTP/1.1 1000000000 OK\\n
-  HTTP/1.1 020 OK\\n
-  HTTP/1.1 200 OK\\r\\nA: ${"a".repeat(20_000)}
+  \u0015\u0003\u0001\u0000\u0002\u0002\u0032
+  HTTP/1.1 yes\r\n
+  HTTP/1.1 2e2 OK\n
+  HTTP/1.1 1000000000 OK\n
+  HTTP/1.1 020 OK\n
+  HTTP/1.1 200 OK\r\nA: ${"a".repeat(20_000)}
 http: it answered 429
-  HTTP/1.1 429\\nA: b\\n\\n
-  HTTP/1.1 100 Continue\\r\\n\\r\\nHTTP/1.1 429 No\\r\\n\\r\\n
+  HTTP/1.1 429\nA: b\n\n
+  HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 No\r\n\r\n
 http: it answered 403
-  HTTP/1.1 403 Forbidden\\r\\n\\r\\n<html>
+  HTTP/1.1 403 Forbidden\r\n\r\n<html>
 http: it answered 200 with a web page, perhaps a sign-in page
-  HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n\\r\\n<html>
+  HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>
 http: it answered 407 and requires a user name and a password
-  HTTP/1.1 407 No\\r\\n\\r\\n
+  HTTP/1.1 407 No\r\n\r\n
 http: it answered 407 and offers Digest, NTLM, Negotiate, not Basic
-  HTTP/1.1 407 No\\r\\nProxy-Authenticate: Digest realm="a, NTLM b", qop="auth", Negotiate\\r\\nproxy-authenticate:NTLM\\r\\n\\r\\n
+  HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm="a, NTLM b", qop="auth", Negotiate\r\nproxy-authenticate:NTLM\r\n\r\n
 http with login: it answered 407 and rejected the user name or the password
-  HTTP/1.1 407 No\\r\\nProxy-Authenticate: ${
-  "x".repeat(9000)
-}, Basic\\r\\n\\r\\n
+  HTTP/1.1 407 No\r\nProxy-Authenticate: ${"x".repeat(9000)}, Basic\r\n\r\n
 socks: it does not speak SOCKS
-  HTTP/1.1 400 No\\r\\n\\r\\n
+  HTTP/1.1 400 No\r\n\r\n
 socks: it requires a user name and a password
-  \\u0005\\u00ff
-  \\u0005\\u0002
+  \u0005\u00ff
+  \u0005\u0002
 socks with login: it rejected the user name or the password
-  \\u0005\\u0001
-  \\u0005\\u00ff
-  \\u0005\\u0002\\u0001\\u0001
+  \u0005\u0001
+  \u0005\u00ff
+  \u0005\u0002\u0001\u0001
 socks: its rules forbid it
-  \\u0005\\u0000\\u0005\\u0002
+  \u0005\u0000\u0005\u0002
 socks: it closed the connection
-  \\u0005\\u0000\\u0005
+  \u0005\u0000\u0005
 `);
 
 for (const [outcome, answers] of ANSWERS) {
