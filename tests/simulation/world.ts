@@ -214,16 +214,10 @@ export class World implements AsyncDisposable {
   #replaceClocks(): void {
     this.replace(performance, { now: () => this.#epoch + this.now });
     this.replace(Date, { now: () => EPOCH + this.now });
-    const start = (act: () => void, ms = 0) => this.after(ms, "timer", act);
-    this.replace(globalThis, {
-      setTimeout: start,
-      clearTimeout: (timer: number) => this.cancel(timer),
-    });
-    this.replace(Deno, { refTimer: () => {}, unrefTimer: () => {} });
     this.replace(AbortSignal, {
       timeout: (ms: number) =>
         abortSignal((abort) => {
-          const timer = start(abort, ms);
+          const timer = this.after(ms, "timer", abort);
           return () => this.cancel(timer);
         }),
     });
@@ -260,7 +254,6 @@ export class World implements AsyncDisposable {
       }
     }
     this.replace(globalThis, { MessageChannel: Channel, Blob: ReadableBlob });
-    this.replace(WebAssembly, { compile: () => new Promise<void>(turn) });
   }
 }
 

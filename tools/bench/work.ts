@@ -63,11 +63,12 @@ async function outputOf(
     ...{ stdin: "piped", stdout: "piped", stderr: "piped" },
   }).spawn();
   const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(input));
+  // An empty program does not read it, and may have ended by now.
+  await writer.write(new TextEncoder().encode(input)).catch(() => {});
   const reader = child.stdout.getReader();
   await reader.read();
   reader.releaseLock();
-  await writer.close().catch(() => {}); // An empty program does not read it.
+  await writer.close().catch(() => {});
   const { success, stderr } = await child.output();
   const text = new TextDecoder().decode(stderr);
   if (!success) throw new ToolError(`${program} failed: ${text.slice(-500)}`);
