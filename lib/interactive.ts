@@ -107,8 +107,7 @@ export async function runConversation(
     const running = isScript
       ? conversation.runPrompts(script)
       : conversation.runInteractive();
-    if (view.failed === undefined) return await running;
-    return await Promise.race([running, view.failed]);
+    return await Promise.race([running, view.failed ?? running]);
   } finally {
     await conversation.leave();
   }
