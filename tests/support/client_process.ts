@@ -68,8 +68,9 @@ export interface ClientOutput {
 export class Client implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #stdout: Collector;
-  readonly #stderr: Collector;
+  /** Standard output and standard error, as far as they have arrived. */
+  readonly stdout: Collector;
+  readonly stderr: Collector;
   readonly #key: string | undefined;
   readonly #writesJson: boolean;
   readonly #limit: number;
@@ -92,11 +93,9 @@ export class Client implements AsyncDisposable {
     }).spawn();
     this.#limit = options.limit ?? LIMIT;
     this.#input = this.#child.stdin.getWriter();
-    this.#stdout = new Collector(this.#child.stdout, {
-      onText: options.onStdout,
-      keepsText: options.keepsStdout,
-    });
-    this.#stderr = new Collector(this.#child.stderr);
+    const { onStdout, keepsStdout } = options;
+    this.stdout = new Collector(this.#child.stdout, onStdout, keepsStdout);
+    this.stderr = new Collector(this.#child.stderr);
   }
 
   /** The id of the process. */
@@ -106,20 +105,17 @@ export class Client implements AsyncDisposable {
 
   /** Settles at the end, whether or not the output was read. */
   get status(): Promise<Deno.CommandStatus> {
+    return this.#soon(this.#child.status);
+  }
+
+  #soon<T>(end: Promise<T>): Promise<T> {
     return soon(
-      this.#child.status,
-      () => `the program's end. Its output: ${endOf(this.#stdout.text)}`,
+      end,
+      () =>
+        `the program's end. Its output: ${endOf(this.stdout.text)}\n` +
+        `Its errors: ${endOf(this.stderr.text)}`,
       this.#limit,
     );
-  }
-
-  /** Standard output and standard error, as far as they have arrived. */
-  get stdout(): Collector {
-    return this.#stdout;
-  }
-
-  get stderr(): Collector {
-    return this.#stderr;
   }
 
   /** Writes to standard input; resolves when the system has accepted the text. */
@@ -156,28 +152,22 @@ export class Client implements AsyncDisposable {
   }
 
   async #end(): Promise<ClientOutput> {
-    const end = Promise.all([
-      this.#child.status,
-      this.#stdout.all(),
-      this.#stderr.all(),
-    ]);
-    const [{ code, signal }, stdout, stderr] = await soon(
-      end,
-      () =>
-        `the program's end. Its output: ${endOf(this.#stdout.text)}\n` +
-        `Its errors: ${endOf(this.#stderr.text)}`,
-      this.#limit,
+    const [{ code, signal }, stdout, stderr] = await this.#soon(
+      Promise.all([
+        this.#child.status,
+        this.stdout.all(),
+        this.stderr.all(),
+      ]),
     );
     assert(signal === null || SIGNALS.includes(signal), `Died of ${signal}`);
     const key = this.#key;
     if (key !== undefined && key.length > 8) {
-      const pieces = [stdout, stderr]
-        .map((text) => longestPiece(text, key));
-      assert(Math.max(...pieces) < 12, "the output has a piece of the key");
+      const piece = longestPiece(`${stdout} ${stderr}`, key);
+      assert(piece < 12, "the output has a piece of the key");
     }
     if (this.#writesJson) {
       const { parseJsonLines } = await import("./json_lines.ts");
-      parseJsonLines(stdout, code <= 2 && !this.#stdout.isClosed);
+      parseJsonLines(stdout, code <= 2 && !this.stdout.isClosed);
     }
     return { code, stdout, stderr };
   }
@@ -196,11 +186,6 @@ export class Client implements AsyncDisposable {
   }
 }
 
-interface CollectorOptions {
-  readonly onText?: ((text: string) => void) | undefined;
-  readonly keepsText?: boolean | undefined;
-}
-
 /** Collects the text of a stream to its end; what has come so far can be read. */
 export class Collector {
   readonly #reader: ReadableStreamDefaultReader<string>;
@@ -216,7 +201,8 @@ export class Collector {
 
   constructor(
     stream: ReadableStream<Uint8Array>,
-    { onText = () => {}, keepsText = true }: CollectorOptions = {},
+    onText: (text: string) => void = () => {},
+    keepsText = true,
   ) {
     this.#onText = onText;
     this.#keepsText = keepsText;
