@@ -40,12 +40,16 @@ export class FakeGateway implements Gateway {
     options: TurnOptions = {},
   ): CallEvents<TurnEvent> {
     const number = this.runs.length + 1;
-    const ids = {
+    const ids = (request: number) => ({
       threadId: serviceId(threadId),
       runId: serviceId(`run-${number}`),
-      requestId: redacted(`0-0-0-0-${number}`),
-    };
-    return eventsOf(this.#runTurn(threadId, prompt, options), undefined, ids);
+      requestId: redacted(`0-0-0-${request}-${number}`),
+    });
+    const run = new FakeRun(threadId, prompt, options);
+    // The next request is that of the stream.
+    const follow = () => Object.assign(turn, { ids: ids(1) });
+    const turn = eventsOf(this.#runTurn(run, follow), undefined, ids(0));
+    return turn;
   }
 
   async *#createThread(): AsyncGenerator<CreationEvent> {
@@ -55,15 +59,14 @@ export class FakeGateway implements Gateway {
   }
 
   async *#runTurn(
-    threadId: string,
-    prompt: string,
-    options: TurnOptions,
+    run: FakeRun,
+    follow: () => void,
   ): AsyncGenerator<TurnEvent> {
-    const run = new FakeRun(threadId, prompt, options);
     this.runs.push(run);
     this.#start.resolve();
     this.#start = Promise.withResolvers();
     yield { type: "run", runId: serviceId(`run-${this.runs.length}`) };
+    follow();
     yield* run.events;
   }
 
