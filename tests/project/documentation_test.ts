@@ -74,7 +74,10 @@ for (const page of DOCUMENTS.filter((it) => it !== "CHANGELOG.md")) {
         /<!-- (?:deno task|The table).*?<!-- (?:end|It ends) -->/gs,
         "",
       )
-      .replaceAll(/\]\([^)]*\)/g, "").replaceAll(UUID, "");
+      .replaceAll(/\]\([^)]*\)|\b(?:lib|tests|tools)\/[\w./]+/g, "").replaceAll(
+        UUID,
+        "",
+      );
     const CODE = RegExp(`${FENCE.source}|\`[^\`]*\``, FENCE.flags);
     const numbers = text.replaceAll(CODE, "").match(/\d[\d.]*(?<!\.)/g) ?? [];
     const names = namesIn(text.match(CODE)?.join("\n") ?? "").difference(KNOWN);
