@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { settings } from "../support/client_process.ts";
 import { startJsrRegistry } from "../support/jsr_registry.ts";
@@ -6,6 +6,8 @@ import { programOutput } from "../support/program_output.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
+
+// Not in the pass of .ci/run with a JSR of its own: there, the lock fits that registry.
 
 /** The files of the program's sources on a web server, and nothing else. */
 function serveSources(): Deno.HttpServer<Deno.NetAddr> {
@@ -57,4 +59,16 @@ Deno.test("the sources run from a web server, with JSR and the documented permis
   for (const folder of [cwd, DENO_DIR]) {
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("a JSR whose packages differ from deno.lock is refused, without the launcher too", async () => {
+  await using registry = await startJsrRegistry(); // its bytes are the stand-ins'
+  const DENO_DIR = await Deno.makeTempDir();
+  const { code, stderr } = await programOutput([
+    ...[Deno.execPath(), "run", "-q", "-P=client", "main.ts", "--version"],
+  ], { cwd: ROOT, env: { DENO_DIR, JSR_URL: registry.url, NO_COLOR: "1" } });
+  await Deno.remove(DENO_DIR, { recursive: true });
+
+  assertEquals(code, 10);
+  assertMatch(stderr, /Integrity check failed for package/);
 });
