@@ -226,6 +226,7 @@ export class Screen implements AsyncDisposable {
     const isDrawn = () =>
       this.#bytes.length > length && this.#bytes.includes(text, length);
     await this.#poll(isDrawn);
+    if (!isDrawn()) throw new Error(`Nothing was drawn after ${command}`);
   }
 
   async #do(command: string): Promise<string> {
