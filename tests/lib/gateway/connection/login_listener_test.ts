@@ -10,6 +10,12 @@ import {
   type RelayLogin,
   WELCOME,
 } from "../../../support/relay_client.ts";
+import { soon } from "../../../support/waits.ts";
+
+/** The client that a listener lets in; fails if it does not. */
+function clientOf({ client }: LoginListener): Promise<Deno.TcpConn> {
+  return soon(client, () => "nobody was let in", 20_000);
+}
 
 Deno.test("LoginListener lets the client in, and then nobody: it has stopped listening", async () => {
   using listener = new LoginListener();
@@ -17,7 +23,7 @@ Deno.test("LoginListener lets the client in, and then nobody: it has stopped lis
   const { proxy } = listener;
   using client = await enter(proxy);
 
-  using accepted = await listener.client;
+  using accepted = await clientOf(listener);
 
   await accepted.closeWrite();
   assertEquals(await readAll(client), WELCOME);
@@ -43,7 +49,7 @@ Deno.test("LoginListener lets nobody in without its password, which is another o
   assertEquals(await readAll(noLogin), "");
   assertEquals(await readAll(noSocks), "");
   using _client = await enter(listener.proxy);
-  (await listener.client).close();
+  (await clientOf(listener)).close();
 });
 
 /** So many connections that send nothing. */
@@ -61,7 +67,7 @@ async function logIn(
   const { username, password } = listener.proxy.basicAuth;
   await connection.write(bytesOf(`\x01\x05${username}\x24${password}`));
   await connection.write(bytesOf("\x05\x01\0\x01\0\0\0\0\0\0"));
-  using accepted = await listener.client;
+  using accepted = await clientOf(listener);
   await accepted.closeWrite();
   return await readAll(connection);
 }
@@ -110,5 +116,5 @@ Deno.test("LoginListener, on loopback alone, continues after a connection that c
 
   using _client = await enter(listener.proxy);
 
-  (await listener.client).close();
+  (await clientOf(listener)).close();
 });

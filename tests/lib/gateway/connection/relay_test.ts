@@ -126,7 +126,7 @@ http: it answered 200 with a web page, perhaps a sign-in page
 http: it answered 407 and requires a user name and a password
   HTTP/1.1 407 No\r\n\r\n
 http: it answered 407 and offers Digest, NTLM, Negotiate, not Basic
-  HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm="a, NTLM b", qop="auth", Negotiate\r\nproxy-authenticate:NTLM\r\n\r\n
+  HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm="a, Bearer b", qop="auth", Negotiate\r\nproxy-authenticate:NTLM\r\n\r\n
 http with login: it answered 407 and rejected the user name or the password
   HTTP/1.1 407 No\r\nProxy-Authenticate: ${"x".repeat(9000)}, Basic\r\n\r\n
 socks: it does not speak SOCKS

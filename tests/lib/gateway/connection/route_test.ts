@@ -41,6 +41,7 @@ class Scene implements AsyncDisposable {
   /** Asks as a relay does, and returns the answer. */
   async ask(signal = NEVER): Promise<string> {
     const { connection, firstBytes } = await this.route.ask(HELLO, signal);
+    await connection.write(HELLO); // It is open.
     connection.close();
     return new TextDecoder().decode(firstBytes);
   }
