@@ -42,55 +42,48 @@ const file = (dotenv: Dotenv, key?: string): Sources => ({
   dotenv,
 });
 
-/** For each way to give settings, what comes of it. */
-function test(what: string, rows: readonly (readonly [Sources, string])[]) {
-  Deno.test(`loadSettings() ${what}`, () => {
-    for (const [sources, outcome] of rows) {
-      const said = JSON.stringify(sources).slice(0, 200);
-      assertEquals(settingsIn(sources), outcome, said);
-    }
-  });
-}
-
-type Blocks = ReturnType<typeof blocksOf>;
-
-/** The rows of blocks: how their texts are given, and what comes of them. */
-function rowsOf(
-  blocks: Blocks,
-  given: (text: string) => Sources,
-  told: (outcome: string) => string,
-): readonly (readonly [Sources, string])[] {
-  return blocks.flatMap(([outcome, texts]) =>
-    texts.map((text) => [given(text), told(outcome)] as const)
-  );
+/** Asserts what comes of sources. */
+function check(sources: Sources, outcome: string): void {
+  const said = JSON.stringify(sources).slice(0, 200);
+  assertEquals(settingsIn(sources), outcome, said);
 }
 
 const UNSET = `APP_API_KEY is not set: ${
   onWindows ? "set it with $env:APP_API_KEY = '...'" : "export it"
 }, or put APP_API_KEY='...' into a .env file in the current folder`;
+const IGNORED =
+  "Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment, or use --base-url";
 const VARIABLE = "environment: key, built-in";
 const FILE = ".env: key, built-in";
 
-const PRINTABLE = String.fromCharCode(
-  ...Array.from({ length: 0x7e - 0x20 }, (_, index) => 0x21 + index),
-);
+/** How a text is given to the program. */
+const GIVEN: Readonly<Record<string, (text: string) => Sources>> = {
+  "APP_API_KEY": (key) => env(key),
+  "APP_API_KEY over .env": (key) => file("APP_API_KEY=good", key),
+  "APP_BASE_URL": (url) => env("key", url),
+  "--base-url": (baseUrl) => ({ ...env("key", "https://a"), baseUrl }),
+  ".env": (text) => file(text),
+  ".env under a key": (text) => file(text, "key"),
+  "APP_BASE_URL in .env": (url) => {
+    const quote = url.includes("'") ? '"' : "'";
+    return file(`APP_API_KEY=key\nAPP_BASE_URL=${quote}${url}${quote}`);
+  },
+};
 
-test("takes the key from APP_API_KEY, trimmed (interface 2, 5.2)", [
-  [env(" \tkey\r\n"), VARIABLE],
-  ...[PRINTABLE, LONGEST, `'a`, `a"`, `"a'`, `a'b'c`]
-    .map((key) => [env(key), `environment: ${key}, built-in`] as const),
-  [file("APP_API_KEY=$unusable", "key"), VARIABLE],
-  [file("APP_API_KEY=key", " "), FILE],
-]);
+/** Asserts what comes of texts that are given in one way. */
+function test(how: string, texts: readonly string[], outcome: string): void {
+  for (const text of texts) check(GIVEN[how]?.(text) ?? {}, outcome);
+}
 
-test(
-  "takes a blank key for none (interface 7)",
-  [undefined, "", " ", "\t\r\n", "\u00a0"].map((key) => [env(key), UNSET]),
-);
-
-/** What is wrong with keys. The good one in `.env` is not used. */
-const MALFORMED = blocksOf(String.raw`
-a key is printable ASCII without spaces
+/** What comes of the texts. \u0060 is a backtick. */
+const OUTCOMES = blocksOf(String.raw`
+APP_API_KEY: environment: key, built-in
+    \tkey\r\n
+APP_API_KEY: ${UNSET}
+  \u0020
+  \t\r\n
+  \u00a0
+APP_API_KEY over .env: APP_API_KEY is malformed: a key is printable ASCII without spaces; copy it again
   two words
   two\twords
   two\nlines
@@ -100,32 +93,19 @@ a key is printable ASCII without spaces
   escape\u001b[2J
   delete\u007f
   control\u0001
-`);
-test(
-  "refuses a key without showing it: a key has rules",
-  rowsOf(
-    [...MALFORMED, ["a key has at most 8192 characters", [`${LONGEST}k`]]],
-    (key) => file("APP_API_KEY=good", key),
-    (reason) => `APP_API_KEY is malformed: ${reason}; copy it again`,
-  ),
-);
-
-const quoted = (source: string) =>
-  `${source} is in quotes or backticks: remove them (docker --env-file does not)`;
-test("says what is in quotes", [
-  ...["'key'", '""', "`key`"]
-    .map((key) => [env(key), quoted("APP_API_KEY")] as const),
-  [env("key", "`https://a`"), quoted("APP_BASE_URL")],
-  [{ ...env("key"), baseUrl: '"https://a"' }, quoted("--base-url")],
-  [
-    file(`APP_API_KEY=key\nAPP_BASE_URL="'https://a'"`),
-    quoted("APP_BASE_URL in .env"),
-  ],
-]);
-
-/** What the texts of `.env` make the key. \u0060 is a backtick. */
-const KEYS = blocksOf(String.raw`
-key
+APP_API_KEY over .env: APP_API_KEY is malformed: a key has at most 8192 characters; copy it again
+  ${LONGEST}k
+APP_API_KEY: APP_API_KEY is in quotes or backticks: remove them (docker --env-file does not)
+  'key'
+  ""
+  \u0060key\u0060
+APP_BASE_URL: APP_BASE_URL is in quotes or backticks: remove them (docker --env-file does not)
+  \u0060https://a\u0060
+--base-url: --base-url is in quotes or backticks: remove them (docker --env-file does not)
+  "https://a"
+APP_BASE_URL in .env: APP_BASE_URL in .env is in quotes or backticks: remove them (docker --env-file does not)
+  "https://a"
+.env: .env: key, built-in
   APP_API_KEY=key
   export APP_API_KEY=key
    \tAPP_API_KEY =  key\u0020
@@ -141,164 +121,98 @@ key
   \ufeffAPP_API_KEY=key
   MY_APP_API_KEY=a\nAPP_API_KEY=key
   APP_API_KEY=key\nAPP_API_KEY_2=a
-$A
+.env: .env: $A, built-in
   APP_API_KEY="$A"
   APP_API_KEY='\u2028$A\u2028'
-a#$b\\n
+.env: .env: a#$b\\n, built-in
   APP_API_KEY='a#$b\\n'
-'a#$b\\n"
+.env: .env: 'a#$b\\n", built-in
   APP_API_KEY=\u0060'a#$b\\n"\u0060
-a=b==
+.env: .env: a=b==, built-in
   APP_API_KEY=a=b==
-`);
-
-/** What belongs to other tools, before or after the key, is no key. */
-const OTHERS = blocksOf(String.raw`
-nothing of it is a key
-  PATH=$PATH:/x
-  A=$HOME
-  A=\u0024{A}
-  A=\u0024{B:-$A}
-  A=$B\nB=$C\nC=$A
-  A='\nAPP_API_KEY=no\n'
-  A="b\nAPP_API_KEY=no\nc" # d
-  A=\u0060b\nAPP_API_KEY=no\n\u0060 # d
-  A='\r\nAPP_API_KEY=no\r\n'\r
-  A='\rAPP_API_KEY=no\r'\r
-  a.b-c='\nAPP_API_KEY=no\n'
-  A='b
-  A=it's\nB=5" wide
-  APP_API_KEY\n=\n-\nAPP_API_KEY: no
-  __proto__=a\nconstructor=b
-`).flatMap(([, texts]) => texts);
-
-test("takes the key from .env, and is not disturbed by what else is in it", [
-  ...rowsOf(KEYS, file, (key) => `.env: ${key}, built-in`),
-  ...OTHERS.flatMap((other) => [
-    [file(`APP_API_KEY=key\n${other}\n`), FILE] as const,
-    [file(`${other}\nAPP_API_KEY=key\n`), FILE] as const,
-  ]),
-  ...[
-    ...["", "# APP_API_KEY=a\nAPP_API_KEY\nAPP_API_KEY: a"],
-    ...[
-      "APP_API_KEY= # none",
-      "APP_API_KEY=' '",
-      "APP_API_KEY=a\nAPP_API_KEY=",
-    ],
-  ].map((text) => [file(text), UNSET] as const),
-]);
-
-/** Why the texts of `.env` are refused. */
-const UNUSABLE = blocksOf(String.raw`
-it contains an unquoted $; put the value into single quotes
+.env: ${UNSET}
+  # APP_API_KEY=a\nAPP_API_KEY\nAPP_API_KEY: a
+  APP_API_KEY= # none
+  APP_API_KEY=' '
+  APP_API_KEY=a\nAPP_API_KEY=
+.env: APP_API_KEY in .env cannot be used: it contains an unquoted $; put the value into single quotes
   APP_API_KEY=a$b
   APP_API_KEY=\u0024{HOME}
   APP_API_KEY=$APP_API_KEY:a
   APP_API_KEY='$APP_API_KEY
-it contains a line break
+.env: APP_API_KEY in .env cannot be used: it contains a line break
   APP_API_KEY='a\nb'
   APP_API_KEY='a\rA=$A'
   APP_API_KEY='$APP_API_KEY\u2028a'
   APP_API_KEY=\u0060a\nb\u0060
-its quote is not closed
+.env: APP_API_KEY in .env cannot be used: its quote is not closed
   APP_API_KEY='a
   APP_API_KEY="a
   APP_API_KEY=\u0060a
-it is part of the quoted value that begins in line 1; close the quote there
+.env: APP_API_KEY in .env cannot be used: it is part of the quoted value that begins in line 1; close the quote there
   A='b\nAPP_API_KEY=key\nB='c'
-it is part of the quoted value that begins in line 2; close the quote there
+.env: APP_API_KEY in .env cannot be used: it is part of the quoted value that begins in line 2; close the quote there
   A=1\nB=\u0060\nAPP_API_KEY='key'\nC=\u0060\u0060
-it is part of the quoted value that begins in line 3; close the quote there
+.env: APP_API_KEY in .env cannot be used: it is part of the quoted value that begins in line 3; close the quote there
   # one\r\n\r\nA="b\r\n export APP_API_KEY = key\r\nB="c"
-`);
-test(
-  "refuses the key in .env without showing it, and says why",
-  rowsOf(
-    [
-      ...UNUSABLE,
-      [
-        "it is longer than 16384 characters",
-        [`APP_API_KEY=${"a".repeat(20_000)}`],
-      ],
-    ],
-    file,
-    (reason) => `APP_API_KEY in .env cannot be used: ${reason}`,
-  ),
-);
-
-const IGNORED =
-  `${VARIABLE}\nIgnoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment, or use --base-url`;
-test("never lets .env choose where the key of the environment goes", [
-  ...["https://a", "$unusable", "'open", "no URL", "https://a\nAPP_API_KEY=b"]
-    .map((url) => [file(`APP_BASE_URL=${url}`, "key"), IGNORED] as const),
-  [file("APP_BASE_URL=' '\nAPP_BASE_URL= # none", "key"), VARIABLE],
-]);
-
-/** The variable, the value in `.env`, the flag, and what takes effect of them. */
-const PRECEDENCE: readonly (readonly [string, string, Sources, string])[] = [
-  ["https://a", "https://b", { baseUrl: "https://c" }, "--base-url: https://c"],
-  ["https://a", "https://b", {}, "environment: https://a"],
-  [" ", "https://b", {}, ".env: https://b"],
-  ["", "' '", {}, "built-in"],
-];
-test(
-  "takes the base URL of the flag, the environment, .env, in this order",
-  PRECEDENCE.map(([variable, value, flag, told]) => [{
-    ...file(`APP_API_KEY=key\nAPP_BASE_URL=${value}`),
-    ...env(undefined, variable),
-    ...flag,
-  }, `.env: key, ${told}`]),
-);
-
-/** What texts become as a base URL. */
-const BASE_URLS = blocksOf(String.raw`
-https://host.example
+.env: APP_API_KEY in .env cannot be used: it is longer than 16384 characters
+  APP_API_KEY=${LONGEST}${LONGEST}k
+.env under a key: environment: key, built-in\n${IGNORED}
+  APP_BASE_URL=https://a
+  APP_BASE_URL=$unusable
+  APP_BASE_URL='open
+  APP_BASE_URL=no URL
+  APP_BASE_URL=https://a\nAPP_API_KEY=b
+.env under a key: environment: key, built-in
+  APP_API_KEY=$unusable
+  APP_BASE_URL=' '\nAPP_BASE_URL= # none
+APP_BASE_URL: environment: key, environment: https://host.example
   https://host.example
     https://host.example\n
   HTTPS://HOST.EXAMPLE
   https://host.example:443
   https://host.example/
   https://host.example///
-https://host.example:8443
+APP_BASE_URL: environment: key, environment: https://host.example:8443
   https://host.example:8443
-https://host.example/api/v1
+APP_BASE_URL: environment: key, environment: https://host.example/api/v1
   https://host.example/api/v1
   https://host.example/api/v1//
-https://host.example/a%20b
+APP_BASE_URL: environment: key, environment: https://host.example/a%20b
   https://host.example/a%20b
-https://host.example/@team
+APP_BASE_URL: environment: key, environment: https://host.example/@team
   https://host.example/@team
-https://xn--bcher-kva.example
+APP_BASE_URL: environment: key, environment: https://xn--bcher-kva.example
   https://bücher.example
-https://localhost.host.example
+APP_BASE_URL: environment: key, environment: https://localhost.host.example
   https://localhost.host.example
-https://127.0.0.1.host.example
+APP_BASE_URL: environment: key, environment: https://127.0.0.1.host.example
   https://127.0.0.1.host.example
-https://128.0.0.1
+APP_BASE_URL: environment: key, environment: https://128.0.0.1
   https://128.0.0.1
-https://host.example/localhost
+APP_BASE_URL: environment: key, environment: https://host.example/localhost
   https://host.example/localhost
-http://localhost:8080/api (this machine)
+APP_BASE_URL: environment: key, environment: http://localhost:8080/api (this machine)
   http://LocalHost:8080/api/
-https://localhost (this machine)
+APP_BASE_URL: environment: key, environment: https://localhost (this machine)
   https://localhost
-http://127.255.255.254 (this machine)
+APP_BASE_URL: environment: key, environment: http://127.255.255.254 (this machine)
   http://127.255.255.254
-http://127.0.0.1 (this machine)
+APP_BASE_URL: environment: key, environment: http://127.0.0.1 (this machine)
   http://127.1
-http://[::1] (this machine)
+APP_BASE_URL: environment: key, environment: http://[::1] (this machine)
   http://[0:0:0:0:0:0:0:1]
+--base-url: --base-url must be an absolute URL such as https://host/path
+  \u0020
 `);
-test(
-  "makes texts the base URL, and tells this machine from others",
-  rowsOf(
-    BASE_URLS,
-    (url) => env("key", url),
-    (baseUrl) => `environment: key, environment: ${baseUrl}`,
-  ),
-);
 
-/** The base URLs that are refused, by the reason. */
+for (const [header, texts] of OUTCOMES) {
+  const [, how = "", outcome = ""] = /^(.*?): (.*)$/s.exec(header) ?? [];
+  Deno.test(`loadSettings() makes of ${texts.length} texts as ${how}: ${outcome}`, () =>
+    test(how, texts, outcome));
+}
+
+/** Why base URLs are refused, however they are given. */
 const REFUSED = blocksOf(
   String.raw`
 must be an absolute URL such as https://host/path
@@ -348,24 +262,68 @@ cannot be used: http: would send the key in clear text; use https: (http: is for
     `${"a.".repeat(124)}test.com`,
   ),
 );
-const WAYS: Readonly<Record<string, (url: string) => Sources>> = {
-  APP_BASE_URL: (url) => env("key", url),
-  "--base-url": (baseUrl) => ({ ...env("key"), baseUrl }),
-  "APP_BASE_URL in .env": (url) =>
-    file(`APP_API_KEY=key\nAPP_BASE_URL='${url}'`),
-};
-for (const [source, given] of Object.entries(WAYS)) {
-  test(
-    `refuses a base URL that breaks a rule: ${source}`,
-    rowsOf(REFUSED, given, (reason) => `${source} ${reason}`),
-  );
+
+for (const [reason, urls] of REFUSED) {
+  Deno.test(`loadSettings() refuses a base URL that ${reason}`, () => {
+    for (const how of ["APP_BASE_URL", "--base-url", "APP_BASE_URL in .env"]) {
+      test(how, urls, `${how} ${reason}`);
+    }
+  });
 }
-test("refuses a blank --base-url, whatever else is set", [
-  [
-    { ...env("key", "https://a"), baseUrl: " " },
-    "--base-url must be an absolute URL such as https://host/path",
-  ],
-]);
+
+/** What belongs to other tools, before or after the key, is no key. */
+const OTHERS = blocksOf(String.raw`
+nothing of it is a key
+  PATH=$PATH:/x
+  A=$HOME
+  A=\u0024{A}
+  A=\u0024{B:-$A}
+  A=$B\nB=$C\nC=$A
+  A='\nAPP_API_KEY=no\n'
+  A="b\nAPP_API_KEY=no\nc" # d
+  A=\u0060b\nAPP_API_KEY=no\n\u0060 # d
+  A='\r\nAPP_API_KEY=no\r\n'\r
+  A='\rAPP_API_KEY=no\r'\r
+  a.b-c='\nAPP_API_KEY=no\n'
+  A='b
+  A=it's\nB=5" wide
+  APP_API_KEY\n=\n-\nAPP_API_KEY: no
+  __proto__=a\nconstructor=b
+`).flatMap(([, texts]) => texts);
+
+Deno.test("loadSettings() is not disturbed by what else is in .env", () => {
+  for (const other of OTHERS) {
+    check(file(`APP_API_KEY=key\n${other}\n`), FILE);
+    check(file(`${other}\nAPP_API_KEY=key\n`), FILE);
+  }
+});
+
+Deno.test("loadSettings() takes every key of printable ASCII, of up to 8192 characters", () => {
+  const printable = String.fromCharCode(
+    ...Array.from({ length: 0x7e - 0x20 }, (_, index) => 0x21 + index),
+  );
+  for (const key of [printable, LONGEST, `'a`, `a"`, `"a'`, `a'b'c`]) {
+    check(env(key), `environment: ${key}, built-in`);
+  }
+  check(file("APP_API_KEY=key", " "), FILE);
+  check({}, UNSET);
+});
+
+/** The variable, the value in `.env`, the flag, and what takes effect of them. */
+const PRECEDENCE: readonly (readonly [string, string, Sources, string])[] = [
+  ["https://a", "https://b", { baseUrl: "https://c" }, "--base-url: https://c"],
+  ["https://a", "https://b", {}, "environment: https://a"],
+  [" ", "https://b", {}, ".env: https://b"],
+  ["", "' '", {}, "built-in"],
+];
+
+Deno.test("loadSettings() takes the base URL of the flag, the environment, .env, in this order", () => {
+  for (const [variable, value, flag, told] of PRECEDENCE) {
+    const dotenv = `APP_API_KEY=key\nAPP_BASE_URL=${value}`;
+    const sources = { ...env(undefined, variable), dotenv, ...flag };
+    check(sources, `.env: key, ${told}`);
+  }
+});
 
 Deno.test("loadSettings() removes an empty DENO_CERT, and no other", () => {
   for (const value of ["", "/certificates.pem"]) {
@@ -439,22 +397,22 @@ const writable = (mode: number) => (path: string) => {
 const RISK =
   `${FILE}\nAll users of this machine can change .env, and so choose where prompts go; run chmod o-w .env`;
 
-if (!onWindows) {
-  test("warns of a .env that all users can change, and reads links", [
-    [file(writable(0o666)), RISK],
-    [file(writable(0o666), "key"), VARIABLE],
-    [file(writable(0o664)), FILE],
-    [file(line + "#".repeat(MIB - line.length)), FILE],
-    [
-      file((path) => {
-        Deno.writeTextFileSync(`${path}2`, line);
-        link(`${path}2`)(path);
-      }),
-      FILE,
-    ],
-    [file(link("nothing"), "key"), VARIABLE],
-  ]);
-}
+Deno.test({
+  name: ".env: that all users can change it is a warning; links are read",
+  ignore: onWindows,
+  fn() {
+    check(file(writable(0o666)), RISK);
+    check(file(writable(0o666), "key"), VARIABLE);
+    check(file(writable(0o664)), FILE);
+    check(file(line + "#".repeat(MIB - line.length)), FILE);
+    const linked = (path: string) => {
+      Deno.writeTextFileSync(`${path}2`, line);
+      link(`${path}2`)(path);
+    };
+    check(file(linked), FILE);
+    check(file(link("nothing"), "key"), VARIABLE);
+  },
+});
 
 Deno.test(".env: whatever it contains, the settings are usable or a SettingsError says why not", () => {
   const parts = fc.constantFrom(
