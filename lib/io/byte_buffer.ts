@@ -34,8 +34,7 @@ export class ByteBuffer {
     }
     if (length > this.#bytes.length) {
       const size = Math.ceil(length / STEP_BYTES) * STEP_BYTES;
-      const most = Math.min(size, this.#maxBytes);
-      this.#bytes.buffer.resize(Math.max(length, most));
+      this.#bytes.buffer.resize(Math.min(size, this.#maxBytes));
     }
     this.#bytes.set(bytes, this.#length);
     this.#length = length;
