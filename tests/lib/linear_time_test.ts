@@ -1,3 +1,4 @@
+import { assertEquals } from "@std/assert";
 import { titleIn } from "../../lib/bridge/session_title.ts";
 import { connectionFailure } from "../../lib/gateway/connection/connection_failure.ts";
 import { errorDetail } from "../../lib/gateway/http/error_words.ts";
@@ -8,6 +9,7 @@ import { parseJson } from "../../lib/text/json.ts";
 import { plainLine, plainText } from "../../lib/text/plain_text.ts";
 import { SettingsError } from "../../lib/settings.ts";
 import { dotenvValue, isAssigned } from "../../lib/settings/dotenv_file.ts";
+import { blocksOf } from "../support/blocks.ts";
 import { loadSettingsIn } from "../support/environment.ts";
 
 // A million of each character: code in quadratic time takes hours instead of a
@@ -38,57 +40,90 @@ function tellCertificate(names: string): string {
 
 const RECORD = new NotUnderstood(new Redactor(KEY));
 
-/**
- * Each function that processes foreign text, with the texts that are hard for it: what is
- * between bars is repeated to a million characters.
- */
-const TABLE: readonly (readonly [
-  name: string,
-  act: (text: string) => unknown,
-  texts: readonly string[],
-])[] = [
-  ["plainText", plainText, [
-    ...["\x1b[|0|", "|\x9b|", "|\x1b[0 |", "|\x1b]|", "\x1b]|a|", "\x1b| |"],
-  ]],
-  ["plainLine", plainLine, ["|\n|", "|\x1b]\n|"]],
-  ["titleIn", titleIn, ["|x|", "|\n|", "|\x1b[0m\n|", "|\x1b]|"]],
-  ["isWebPage", (text) => isWebPage(text, text), [
-    ...["| |", "<!doctype| |", "text/html| |x"],
-  ]],
-  ["pageTitle", pageTitle, [
-    ...["|<title|", "<title| |", "<title>|&#|", "<title>| |x"],
-  ]],
-  ["errorDetail", (text) => errorDetail(parseJson(text)), [
-    ...["|[|", '|{"error":|', '{"message":"| |"}'],
-  ]],
-  [
-    "NotUnderstood.data",
-    (text) => RECORD.data(`${text.slice(0, 64_000)}x`, undefined),
-    [
-      ...['{"|\\"|', '{"a":|"\\|', "{|NaN,|", "| |x"],
-    ],
-  ],
-  ["isAssigned", (text) => isAssigned(text, "APP_API_KEY"), [
-    ...["| |", "export| |", "|export |", "|A='\n|", "|APP_API_KEY=#\n|"],
-    "|APP_API_KEY='a\n|'",
-  ]],
-  ["dotenvValue", (text) => dotenvValue(`K='${text.slice(0, 16_000)}b'`, "K"), [
-    ...["|\\n|", '|"|', "|#|", "a| |b"],
-  ]],
-  ["loadSettings", tryBaseUrl, [
-    ...["https://a/|/|x", "https://|a.|", "https://a|?|", "| |x"],
-  ]],
-  ["connectionFailure", tellCertificate, [
-    ...['|DnsName("a|', '|DnsName("a"), |', "| (os error 1|", "(os error |1|"],
-    "|: client error (Connect)|",
-  ]],
-];
+/** Each function that processes foreign text. */
+const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
+  plainText,
+  plainLine,
+  titleIn,
+  isWebPage: (text) => isWebPage(text, text),
+  pageTitle,
+  errorDetail: (text) => errorDetail(parseJson(text)),
+  notUnderstood: (text) => RECORD.data(`${text.slice(0, 64_000)}x`, undefined),
+  isAssigned: (text) => isAssigned(text, "APP_API_KEY"),
+  dotenvValue: (text) => dotenvValue(`K='${text.slice(0, 16_000)}b'`, "K"),
+  loadSettings: tryBaseUrl,
+  connectionError: tellCertificate,
+};
 
-for (const [name, act, texts] of TABLE) {
+/** The texts that are hard for them; what is between bars is repeated to a million. */
+const TEXTS = blocksOf(String.raw`
+plainText
+  \u001b[|0|
+  |\u009b|
+  |\u001b[0 |
+  |\u001b]|
+  \u001b]|a|
+  \u001b| |
+plainLine
+  |\n|
+  |\u001b]\n|
+titleIn
+  |x|
+  |\n|
+  |\u001b[0m\n|
+  |\u001b]|
+isWebPage
+  | |
+  <!doctype| |
+  text/html| |x
+pageTitle
+  |<title|
+  <title| |
+  <title>|&#|
+  <title>| |x
+errorDetail
+  |[|
+  |{"error":|
+  {"message":"| |"}
+notUnderstood
+  {"|\\"|
+  {"a":|"\\|
+  {|NaN,|
+  | |x
+isAssigned
+  | |
+  export| |
+  |export |
+  |A='\n|
+  |APP_API_KEY=#\n|
+  |APP_API_KEY='a\n|'
+dotenvValue
+  |\\n|
+  |"|
+  |#|
+  a| |b
+loadSettings
+  https://a/|/|x
+  https://|a.|
+  https://a|?|
+  | |x
+connectionError
+  |DnsName("a|
+  |DnsName("a"), |
+  | (os error 1|
+  (os error |1|
+  |: client error (Connect)|
+`);
+
+for (const [name, texts] of TEXTS) {
   for (const text of texts) {
     Deno.test(`${name}() takes linear time for ${JSON.stringify(text)}`, () => {
       const [start, unit = "", end] = text.split("|");
-      act(`${start}${unit.repeat(MANY / unit.length)}${end}`);
+      FUNCTIONS[name]?.(`${start}${unit.repeat(MANY / unit.length)}${end}`);
     });
   }
 }
+
+Deno.test("each function that takes linear time is there", () => {
+  assertEquals(TEXTS.map(([name]) => name), Object.keys(FUNCTIONS));
+});

@@ -38,39 +38,30 @@ function assertNames(lines: string): void {
   assertEquals(names, NAMES.map((pair) => pair.map((it) => it.toWellFormed())));
 }
 
-Deno.test("strict readers of JSON take each line of --json and of the bridge, and the service each prompt", async () => {
+Deno.test("strict readers of JSON take each line of --json and of the bridge, which hands text on as it is, and errors clean", async () => {
   const steps = NAMES.map(([node, status]) => progress(node, status));
-  const stream = events([...steps, complete("\ud83d Done. \ude00")]);
+  const stream = events([...steps, complete(`\ud83d ${HOSTILE} \ude00`)]);
   await using service = serveStreams(stream, stream);
+  service.misbehave("create run", json({ message: HOSTILE }, 400));
   const env = settings(service);
   const { stdout } = await runClient({ args: ["--json", "-p", "a"], env });
   assertNames(stdout);
 
   await using editor = new Editor({ env });
   const sessionId = await editor.newSession();
-  const nul = await editor.prompt(sessionId, "a \0");
-  assertEquals(nul.error?.code, -32602);
+  const { error: nul } = await editor.prompt(sessionId, "a \0");
   await editor.prompt(sessionId, "he said hi \ud83d");
-  assertNames((await editor.finish()).stdout);
   assertEquals(promptsOf(service).at(-1), "he said hi \ufffd");
-});
-
-Deno.test("the bridge hands replies and progress on as they are, escaped as JSON, and errors clean (interface 6)", async () => {
-  await using service = serveStreams(
-    events([progress(HOSTILE, HOSTILE), complete(HOSTILE)]),
-  );
-  service.misbehave("create run", json({ message: HOSTILE }, 400));
-  await using editor = new Editor({ env: settings(service) });
-  const sessionId = await editor.newSession();
-  await editor.prompt(sessionId, "one");
-  const { error } = await editor.prompt(sessionId, "two");
-
-  assertEquals(editor.texts(sessionId, "agent_message_chunk"), [HOSTILE]);
-  assertEquals(editor.texts(sessionId, "agent_thought_chunk"), [
-    `${HOSTILE}: ${HOSTILE}  \n`,
+  const { error: refused } = await editor.prompt(sessionId, "b");
+  assertEquals([nul?.code, refused?.message], [
+    ...[-32602, "The service answered 400: redtxt."],
   ]);
-  assertEquals(error?.message, "The service answered 400: redtxt.");
-  assertEquals((await editor.finish()).stderr, "");
+  assertEquals(editor.texts(sessionId, "agent_message_chunk"), [
+    `\ufffd ${HOSTILE} \ufffd`,
+  ]);
+  const output = await editor.finish();
+  assertNames(output.stdout);
+  assertEquals(output.stderr, "");
 });
 
 const LONG = 15 * 1024 * 1024;
