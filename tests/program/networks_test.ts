@@ -22,6 +22,7 @@ import {
   ReferenceService,
   TEST_KEY,
 } from "../support/service/service.ts";
+import { rowsOf } from "../support/tables.ts";
 
 // The real program on real networks. Which words belong to which failure is
 // tested in tests/lib/gateway/connection/connection_failure_test.ts; here, each kind
@@ -65,95 +66,55 @@ const alert: Script = async (connection) => {
 };
 const silent: Script = ({ gone }) => gone;
 
-interface Circumstances {
-  /** The service's certificate; by default, the one that is trusted. */
-  readonly tls?: Leaf | "none";
-  /** Where the client looks for the service, if not at its own URL. */
-  readonly at?: string;
-  readonly env?: Variables;
-  readonly code?: 1 | 3;
-}
-
 // They live as long as this process.
 const old = await FaultyService.start(alert);
 const strangerTls = stranger.issue("127.0.0.1");
 const untrusted = await FaultyService.start(silent, { tls: strangerTls });
 const gone = unreachable();
 
-/** What is wrong, and what is told: `URL` stands for itself, `*` for any text. */
-const FAILURES: readonly (readonly [string, Circumstances, string])[] = [
-  [
-    "a certificate for another name",
-    { tls: ca.issue("other.test") },
-    `URL cannot be reached (its certificate is not for 127.0.0.1, but for other.test). ${SERVICE}`,
-  ],
-  [
-    "an expired certificate",
-    { tls: ca.issueExpired("127.0.0.1") },
-    "* (its certificate expired on 2020-12-31 23:59 UTC; the clock of this machine says 20* UTC)*",
-  ],
-  [
-    "DENO_CERT that names no file",
-    { env: { DENO_CERT: "/nowhere.gone" }, code: 1 },
-    'TLS cannot be set up (*). Check DENO_CERT ("/nowhere.gone")',
-  ],
-  [
-    "DENO_TLS_CA_STORE that is not known",
-    { env: { DENO_CERT: "", DENO_TLS_CA_STORE: "attic" }, code: 1 },
-    'TLS cannot be set up (Unknown certificate store "attic" *). Check DENO_TLS_CA_STORE',
-  ],
-  [
-    "https: at a port that does not speak it",
-    { tls: "none", at: "https:" },
-    `URL cannot be reached (what answers at port * does not speak https). ${SERVICE}`,
-  ],
-  [
-    "http: at a port that speaks https",
-    { at: "http:" },
-    "*URL *. Check the base URL*",
-  ],
-  [
-    "a service with TLS 1.1 at most",
-    { at: old.url.replace("http:", "https:") },
-    `URL cannot be reached (it supports neither TLS 1.2 nor TLS 1.3). ${SERVICE}`,
-  ],
-  [
-    "a port that Deno blocks",
-    { at: "https://127.0.0.1:9", code: 1 },
-    "Port 9 cannot be used: Deno blocks it. Use another port",
-  ],
-  [
-    "a name that does not exist",
-    { at: "https://service.invalid" },
-    `URL cannot be reached (the name service.invalid cannot be resolved). ${SERVICE}`,
-  ],
-  [
-    "a proxy with a certificate that nobody trusts",
-    { at: `https://${NAME}`, env: { HTTPS_PROXY: untrusted.url } },
-    `URL cannot be reached through the proxy ${untrusted.url} (${UNTRUSTED}). Check that * (DENO_CERT) contains*`,
-  ],
-  [
-    "a proxy that is not there",
-    { at: `https://${NAME}`, env: { ALL_PROXY: gone } },
-    `URL cannot be reached through the proxy ${gone} (connection refused). Check ALL_PROXY and NO_PROXY`,
-  ],
-];
+/** The certificates of services: without one, `http:` is spoken. */
+const CERTIFICATES: Readonly<Record<string, Leaf>> = {
+  good: tls,
+  "of another name": ca.issue("other.test"),
+  expired: ca.issueExpired("127.0.0.1"),
+};
 
-for (const [what, { at = "https:", code = 3, ...how }, told] of FAILURES) {
+/**
+ * A service with a certificate, where the client looks for it, the variables, and what is
+ * told: `URL` stands for itself, `*` for any text.
+ */
+const FAILURES = rowsOf<
+  "what" | "certificate" | "at" | "variables" | "code" | "told"
+>(`
+what | certificate | at | variables | code | told
+a certificate for another name | of another name | https: | | 3 | URL cannot be reached (its certificate is not for 127.0.0.1, but for other.test). ${SERVICE}
+an expired certificate | expired | https: | | 3 | * (its certificate expired on 2020-12-31 23:59 UTC; the clock of this machine says 20* UTC)*
+DENO_CERT that names no file | good | https: | DENO_CERT=/nowhere.gone | 1 | TLS cannot be set up (*). Check DENO_CERT ("/nowhere.gone")
+DENO_TLS_CA_STORE that is not known | good | https: | DENO_CERT= DENO_TLS_CA_STORE=attic | 1 | TLS cannot be set up (Unknown certificate store "attic" *). Check DENO_TLS_CA_STORE
+https: at a port that does not speak it | none | https: | | 3 | URL cannot be reached (what answers at port * does not speak https). ${SERVICE}
+http: at a port that speaks https | good | http: | | 3 | *URL *. Check the base URL*
+a service with TLS 1.1 at most | good | https://127.0.0.1:${old.port} | | 3 | URL cannot be reached (it supports neither TLS 1.2 nor TLS 1.3). ${SERVICE}
+a port that Deno blocks | good | https://127.0.0.1:9 | | 1 | Port 9 cannot be used: Deno blocks it. Use another port
+a name that does not exist | good | https://service.invalid | | 3 | URL cannot be reached (the name service.invalid cannot be resolved). ${SERVICE}
+a proxy with a certificate that nobody trusts | good | https://${NAME} | HTTPS_PROXY=${untrusted.url} | 3 | URL cannot be reached through the proxy ${untrusted.url} (${UNTRUSTED}). Check that * (DENO_CERT) contains*
+a proxy that is not there | good | https://${NAME} | ALL_PROXY=${gone} | 3 | URL cannot be reached through the proxy ${gone} (connection refused). Check ALL_PROXY and NO_PROXY
+`);
+
+for (const { what, certificate, at, variables, code, told } of FAILURES) {
   // Deno before 2.9 blocks no port.
   if (what === "a port that Deno blocks" && !await isNewDeno()) continue;
   Deno.test(`${what}: one line says so, and the service sees nothing`, async () => {
-    await using service = ReferenceService.start(
-      how.tls === "none" ? {} : { tls: how.tls ?? tls },
-    );
+    const leaf = CERTIFICATES[certificate];
+    await using service = ReferenceService.start(leaf ? { tls: leaf } : {});
     const url = at.endsWith(":") ? service.url.replace(/^https?:/, at) : at;
+    const pairs = variables.match(/\S+/g)?.map((pair) => pair.split("="));
 
-    const output = await runPrompt(url, how.env);
+    const output = await runPrompt(url, Object.fromEntries(pairs ?? []));
 
     const text = told.replace("URL", url).split("*").map(RegExp.escape);
     const line = `^agent-gateway: error: ${text.join(".*")}\\.\n$`;
     assertMatch(output.stderr, RegExp(line));
-    assertEquals([output.code, output.stdout], [code, ""]);
+    assertEquals([output.code, output.stdout], [Number(code), ""]);
     assertEquals(service.requests, []);
   });
 }
