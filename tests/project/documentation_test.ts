@@ -104,7 +104,8 @@ Deno.test("docs/bridge.md: the bridge answers as shown", async () => {
   let sessionId = "";
   for (const line of after("--> ")) {
     await editor.sendLine(line.replaceAll(UUID, sessionId));
-    const { id, method, params } = JSON.parse(line);
+    const { jsonrpc, id, method, params } = JSON.parse(line);
+    assertEquals(jsonrpc, "2.0");
     // A prompt that hangs is answered when the next line has cancelled it.
     if (id === undefined || params?.prompt === "please hang") continue;
     const { result } = await editor.response(id);
