@@ -400,6 +400,19 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
     | agent-gateway --thread thread-1`);
 });
 
+Deno.test("a chat asks again below the error of a prompt that it refuses", async () => {
+  using chat = new Chat(SCREEN);
+  await chat.play(`
+    ${BANNER}
+    | >
+    type ^[[200~a^@b^[[201~^M
+    ${BANNER}
+    | > a^@b
+    | error: Not sent: it contains a NUL character. Pres
+    | s Up to edit it
+    | >`);
+});
+
 Deno.test("a chat draws its status four times a second, and at each event until the operation ends", () => {
   using chat = new Chat(SCREEN);
   const { clock } = chat;
