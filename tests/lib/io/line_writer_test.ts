@@ -76,6 +76,11 @@ Deno.test("LineWriter.gather() writes a line at once, and those of the next mill
     await setImmediate();
     assert(pieces[1]?.startsWith("two\nthree\n"));
     assertEquals([writer.isIdle, clock.pending], [true, 0]);
+    for (const line of ["four\n", "five\n"]) {
+      writer.gather(line);
+      await setImmediate();
+    }
+    assertEquals(clock.pending, 1); // They are gathered again.
   }
 });
 

@@ -70,7 +70,11 @@ class NonBlocking {
 /** Lets timers fire at once, until it is disposed of. */
 function withoutPauses(): Disposable {
   const { timeout } = AbortSignal;
-  AbortSignal.timeout = () => timeout.call(AbortSignal, 0);
+  AbortSignal.timeout = () => {
+    const controller = new AbortController();
+    queueMicrotask(() => controller.abort());
+    return controller.signal;
+  };
   return { [Symbol.dispose]: () => void (AbortSignal.timeout = timeout) };
 }
 
