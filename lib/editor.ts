@@ -318,8 +318,7 @@ export class Editor {
     const entry: Entry = reason === undefined
       ? { kind: "text", text }
       : { kind: "refused", reason };
-    if (entry.kind === "refused") this.#leavePrompt();
-    else if (isAwaited) this.#display.replace(this.#sent(text));
+    if (isAwaited) this.#display.replace(this.#sent(text));
     this.#inputs.add(entry);
     if (!isAwaited) this.#tellQueued(this.#sent(text, QUEUED));
   }

@@ -405,10 +405,7 @@ Deno.test("a chat asks again below the error of a prompt that it refuses", async
   await chat.play(`
     ${BANNER}
     | >
-    type ^[[200~a^@b^[[201~
-    ${BANNER}
-    | > a^@b
-    type ^M
+    type ^[[200~a^@b^[[201~^M
     ${BANNER}
     | > a^@b
     | error: Not sent: it contains a NUL character. Pres
