@@ -84,18 +84,6 @@ Deno.test("LineWriter.gather() writes a line at once, and those of the next mill
   }
 });
 
-Deno.test("LineWriter.write() queues at once, and tells of a backlog from 1 MiB on", async () => {
-  const output = new Output();
-  const { writer } = output;
-  for (let i = 0; i < 4; i++) writer.write(LONG);
-  assertEquals(writer.hasBacklog, false);
-  writer.write("\n");
-  assertEquals(writer.hasBacklog, true);
-  await output.open();
-  await writer.flush();
-  assertEquals(writer.hasBacklog, false);
-});
-
 Deno.test("LineWriter is full while 256 KiB wait: producers that look again after each piece write one by one", async () => {
   const output = new Output();
   const { writer, pieces } = output;
