@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { blocksOf } from "../support/blocks.ts";
 import {
   Client,
   type ClientOptions,
@@ -70,15 +71,13 @@ consoleTest(
     });
     const gate = new GatedStream();
     service.misbehave("stream", gate.behaviour);
-    const send = (id: number, method: string, params: unknown) =>
-      client.write(
-        `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`,
-      );
-    await send(0, "initialize", {});
-    await send(1, "session/new", {});
+    const send = (id: number, method: string, params = "{}") =>
+      client.write(`{"id":${id},"method":"${method}","params":${params}}\n`);
+    await send(0, "initialize");
+    await send(1, "session/new");
     const answers = await client.stdout.waitFor(/"sessionId":.*\n/);
-    const [, sessionId] = answers.match(/"sessionId":"([^"]+)"/) ?? [];
-    await send(2, "session/prompt", { sessionId, prompt: "hello" });
+    const [session] = /"sessionId":"[^"]+"/.exec(answers) ?? [];
+    await send(2, "session/prompt", `{${session},"prompt":"hello"}`);
     await gate.opened;
 
     await client.interrupt();
@@ -90,30 +89,26 @@ consoleTest(
 );
 
 /** What is typed on a Windows console, read by read, and the prompts that are sent. */
-const TYPED: readonly (readonly [
-  name: string,
-  reads: readonly string[],
-  prompts: readonly string[],
-])[] = [
-  [
-    "an Enter with more text after it in one read belongs to a paste",
-    ["first\rsecond", "\r"],
-    ["first\nsecond"],
-  ],
-  [
-    "an Enter at the end of a read sends the prompt",
-    ["first", "\r", "second", "\r"],
-    ["first", "second"],
-  ],
-  [
-    "any character can be typed",
-    ["gr\u00fc\u00dfe \u65e5\u672c a\u{1f600}b\u{1f468}\u200d\u{1f469}\r"],
-    ["gr\u00fc\u00dfe \u65e5\u672c a\u{1f600}b\u{1f468}\u200d\u{1f469}"],
-  ],
-];
+const TYPED = blocksOf(String.raw`
+an Enter with more text after it in one read belongs to a paste
+  first\rsecond
+  \r
+  = first\nsecond
+an Enter at the end of a read sends the prompt
+  first
+  \r
+  second
+  \r
+  = first
+  = second
+any character can be typed
+  grüße 日本 a😀b👨\u200d👩\r
+  = grüße 日本 a😀b👨\u200d👩
+`);
 
-for (const [name, reads, prompts] of TYPED) {
+for (const [name, texts] of TYPED) {
   consoleTest(`on a Windows console, ${name}`, async () => {
+    const isPrompt = (text: string) => text.startsWith("= ");
     await using service = ReferenceService.start();
     await using client = new Client({
       env: settings(service),
@@ -125,13 +120,14 @@ for (const [name, reads, prompts] of TYPED) {
     });
     await client.stdout.waitFor("> ");
     let sent = 0;
-    for (const read of reads) {
+    for (const read of texts.filter((text) => !isPrompt(text))) {
       await client.write(read);
       if (read.endsWith("\r")) await service.waitFor("stream", ++sent);
       else await client.stdout.waitFor(read.split("\r").at(-1) ?? "");
     }
     await client.write("exit\r");
     assertEquals((await client.status).code, 0);
+    const prompts = texts.filter(isPrompt).map((text) => text.slice(2));
     assertEquals(promptsOf(service), prompts);
   });
 }
