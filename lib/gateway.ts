@@ -145,8 +145,6 @@ export class RemoteGateway implements AsyncDisposable {
       const threadId = yield* call.post(THREAD_REQUEST);
       state.complete();
       yield [{ type: "thread", threadId }];
-    } catch (error) {
-      throw call.explain(error);
     } finally {
       this.#close(call);
     }
@@ -170,8 +168,6 @@ export class RemoteGateway implements AsyncDisposable {
       await turnOfEventLoop();
       const request = streamRequest(threadId, runId, options);
       yield* followRun(call, request);
-    } catch (error) {
-      throw call.explain(error);
     } finally {
       this.#close(call);
     }

@@ -25,7 +25,7 @@ export interface Failure extends RetryHints {
   readonly threadGone?: "certain" | "possible" | undefined;
 }
 
-/** A failure on its way to the call, which makes a {@linkcode ServiceError} of it. */
+/** A failure on its way to the call, which retries, or throws a {@linkcode ServiceError}. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly failure: Failure;
@@ -50,9 +50,8 @@ export class ServiceError extends Error {
   constructor(
     failure: Failure,
     state: Pick<CallState, "operation" | "fateAt" | "ids">,
-    options?: ErrorOptions,
   ) {
-    super(failure.reason, options);
+    super(failure.reason);
     this.failure = failure;
     this.operation = state.operation;
     this.fate = state.fateAt(failure.stage);

@@ -1,4 +1,5 @@
 import { type Redacted, safe } from "../../text.ts";
+
 export type RemoteOperation = "create thread" | "create run" | "stream run";
 
 /**
@@ -84,8 +85,8 @@ export function stageOfStatus(
   return isUnclear ? "perhaps taken" : "refused";
 }
 
-export /** What became of the prompt, in a sentence; empty if users need not know it. */
-function fateInWords(operation: RemoteOperation, fate: Fate): Redacted {
+/** What became of the prompt, in a sentence; empty if users need not know it. */
+export function fateInWords(operation: RemoteOperation, fate: Fate): Redacted {
   switch (fate) {
     case "not run":
       return operation === "create run" ? safe`The prompt did not run` : "";

@@ -89,7 +89,7 @@ export class Call {
    * Sends a `POST` and reads the id in its answer. It is repeated as
    * {@linkcode retryPost} decides.
    *
-   * @throws {RequestError} If there is no 2xx answer with a valid id.
+   * @throws {ServiceError} If there is no 2xx answer with a valid id.
    * @throws The signal's reason, if the call is dropped.
    */
   async *post(
@@ -108,7 +108,7 @@ export class Call {
       const retry = retryPost(failure, { fate, count }, timeouts);
       if (retry === undefined) {
         const advice = adviceToWait(failure, fate, timeouts) ?? failure.advice;
-        throw new RequestError({ ...failure, advice });
+        throw this.errorOf({ ...failure, advice });
       }
       yield* this.wait(failure, retry);
     }
@@ -145,7 +145,7 @@ export class Call {
   /**
    * Announces a pause before a retry, and waits. A connection that broke is closed.
    *
-   * @throws {RequestError} As soon as the call takes too long.
+   * @throws {ServiceError} As soon as the call takes too long.
    * @throws The signal's reason, as soon as the call is dropped.
    */
   async *wait(
@@ -161,8 +161,14 @@ export class Call {
     try {
       await pause(milliseconds, this.signal);
     } catch (cause) {
-      throw new RequestError(this.failureOf(cause));
+      throw this.errorOf(this.failureOf(cause));
     }
+  }
+
+  /** The error for callers if the call ends with a failure. */
+  errorOf(failure: Failure): ServiceError {
+    this.state.setStage(failure.stage);
+    return new ServiceError(failure, this.state);
   }
 
   /** Reads on after the reply for a moment, in the background, and drops the rest. */
@@ -219,14 +225,6 @@ export class Call {
     if (known === undefined) return { stage, reason: start };
     const reason = safe`${start}. ${known.reason}`;
     return { stage: known.stage, reason, detail: known.detail };
-  }
-
-  /** The error that callers get for one with which the call ends. */
-  explain(error: unknown): unknown {
-    if (!(error instanceof RequestError)) return error;
-    const { failure } = error;
-    this.state.setStage(failure.stage);
-    return new ServiceError(failure, this.state, { cause: error });
   }
 
   /** Starts the time limit for a request, in milliseconds. */

@@ -30,7 +30,7 @@ const QUIET = 5_000;
  *
  * @yields The new events of each chunk: `progress` any number of times, then `reply`
  * once, and `wait` before each pause.
- * @throws {RequestError} If the stream cannot be read up to the reply.
+ * @throws {ServiceError} If the stream cannot be read up to the reply.
  * @throws The signal's reason, if it is aborted.
  */
 export async function* followRun(
@@ -44,7 +44,7 @@ export async function* followRun(
       const ended = yield* run.follow();
       if (ended === undefined) return;
       const { failure, retry } = ended;
-      if (retry === undefined) throw new RequestError(failure);
+      if (retry === undefined) throw call.errorOf(failure);
       yield* call.wait(failure, retry);
     }
   } finally {
