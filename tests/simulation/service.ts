@@ -13,6 +13,7 @@ import {
   type LineFault,
   NO_ROUTE,
   NOT_TAKEN,
+  type Operation,
   REFUSED,
   type RunPlan,
   type ServicePlan,
@@ -75,6 +76,8 @@ export class Service {
   readonly #plan: ServicePlan;
   readonly #threads = new Set<string>();
   readonly #open = new Set<Exchange>();
+  /** How many requests of each operation there were. */
+  readonly #counts = new Map<Operation, number>();
   #threadCount = 0;
   #downUntil = 0;
   #unreachableUntil = 0;
@@ -145,9 +148,9 @@ export class Service {
     const world = this.#world;
     const exchange = new Exchange(world, url, init, () => this.#heldUntil);
     const { operation, prompt, headers } = exchange;
-    const before = this.asked.filter((one) => one.operation === operation);
-    const planned = this.#plan.faults[operation][before.length];
-    const fault: Fault = planned ?? { kind: "good" };
+    const count = this.#counts.get(operation) ?? 0;
+    this.#counts.set(operation, count + 1);
+    const fault = this.#plan.faults[operation][count] ?? { kind: "good" };
     const cursor = headers.get("last-event-id");
     const after = cursor === null ? undefined : `after ${cursor}`;
     const request = [operation, prompt ?? after].filter(Boolean);
