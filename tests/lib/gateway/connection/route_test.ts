@@ -90,6 +90,16 @@ Deno.test("Route does not use a connection ahead that is older than 45 s, althou
   assertEquals(scene.messages, ["", "hello"]);
 });
 
+Deno.test("Route drops a connection ahead that ends, and opens another one when it is asked to", async () => {
+  await using scene = await Scene.start(async (connection) => {
+    if (connection.number > 1) await connection.gone;
+  });
+  await until(() => {
+    scene.route.prepare();
+    return scene.messages.length > 1;
+  });
+});
+
 Deno.test("Route opens nothing ahead after the service could not be reached, until it was", async () => {
   await using scene = await Scene.start();
   scene.route.dropAhead();
