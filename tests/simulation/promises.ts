@@ -24,7 +24,7 @@ import type { Editor, Script, Sent } from "./users.ts";
 import type { World } from "./world.ts";
 
 /** A story that was played to its end. */
-export interface Played {
+interface Played {
   readonly plan: ServicePlan;
   readonly world: World;
   readonly service: Service;
@@ -54,7 +54,7 @@ interface Facts extends Played {
 
 type Broken = Generator<string>;
 
-export const PROMISES: Readonly<Record<string, (facts: Facts) => Broken>> = {
+const PROMISES: Readonly<Record<string, (facts: Facts) => Broken>> = {
   "a prompt runs once": runsOnce,
   "fates and exit codes are true": tellsTheTruth,
   "a reply is that run's, whole, and shown once": repliesOnce,

@@ -19,7 +19,7 @@ import { type Line, Listener, readExactly, Socket } from "./sockets.ts";
 import type { World } from "./world.ts";
 
 /** A connection of the program to the service. */
-export interface Visit {
+interface Visit {
   readonly askedAt: number;
   /** Why it was not made. */
   failure: string | undefined;

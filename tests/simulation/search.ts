@@ -96,7 +96,7 @@ export async function play(
   return { lines: world.story, broken };
 }
 
-export interface PlayedStory {
+interface PlayedStory {
   readonly lines: readonly string[];
   /** The promises that it broke. */
   readonly broken: readonly string[];

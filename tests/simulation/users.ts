@@ -24,7 +24,7 @@ const anyReader = fc.record({
   ms: fc.constantFrom(5, 300, 4_000),
 });
 
-export type ReaderPlan = Drawn<typeof anyReader>;
+type ReaderPlan = Drawn<typeof anyReader>;
 
 export const anyScript = fc.record({
   kind: fc.constant("script" as const),

@@ -19,18 +19,15 @@ const SPECIFIER = /^(?:jsr:)?(@std\/\w+)(?:@[^/]+)?(\/.*)?$/;
 
 const ROOT = `${import.meta.dirname}/../..`;
 
-/** A registry, at the URL that `JSR_URL` takes. */
-export interface JsrRegistry extends AsyncDisposable {
-  readonly url: string;
-}
-
 /**
  * Starts a JSR on loopback with the standard library that the project uses: the code of
  * the stand-ins in `tools/npm/`, under the names and versions that `deno.lock` pins. It
  * answers what Deno asks for (jsr.io/docs/api): `meta.json`, `VERSION_meta.json` with
- * exports and a manifest of checksums, and the files.
+ * exports and a manifest of checksums, and the files. `JSR_URL` takes its URL.
  */
-export async function startJsrRegistry(): Promise<JsrRegistry> {
+export async function startJsrRegistry(): Promise<
+  AsyncDisposable & { readonly url: string }
+> {
   const files = await readStandIns();
   const manifest: Record<string, { size: number; checksum: string }> = {};
   for (const [path, bytes] of files) {
@@ -85,12 +82,7 @@ async function readStandIns(): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
 }
 
 if (import.meta.main) {
-  const [folder, command, ...args] = Deno.args;
-  if (folder === undefined || command === undefined) {
-    console.error("Usage: jsr_registry.ts FOLDER COMMAND [ARGUMENT...]");
-    Deno.exit(2);
-  }
-
+  const [folder = "", command = "", ...args] = Deno.args;
   const cache = await Deno.makeTempDir();
   try {
     await using registry = await startJsrRegistry();

@@ -20,7 +20,7 @@ export interface RecipeOptions {
 }
 
 /** What became of it: `made` is the text of the file `made`, if it wrote one. */
-export interface RecipeOutcome extends ProgramOutput {
+interface RecipeOutcome extends ProgramOutput {
   /** How many prompts the service got. */
   readonly prompts: number;
   readonly made: string;

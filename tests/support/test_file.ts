@@ -26,7 +26,7 @@ export interface FileReport {
 }
 
 /** How the tests of a file came out. */
-export interface FileSummary {
+interface FileSummary {
   readonly seconds: number;
   /** The names of tests that were ignored. */
   readonly ignored: readonly string[];

@@ -19,7 +19,7 @@ export type Behaviour = (
 export type End = "close" | "break" | "hang";
 
 /** Options of a streamed answer. */
-export interface BodyOptions {
+interface BodyOptions {
   /** The default is 200. */
   readonly status?: number;
   /** A wrong `content-length` is sent unchanged. */
@@ -31,7 +31,7 @@ export interface BodyOptions {
 }
 
 /** The format of {@linkcode events}. */
-export interface EventsOptions extends BodyOptions {
+interface EventsOptions extends BodyOptions {
   /** The `id:` of the first event; it increases by one per event. By default there is none. */
   readonly firstId?: number;
 }
@@ -40,7 +40,7 @@ export interface EventsOptions extends BodyOptions {
  * The parts of a body, or a function that creates them; its signal is aborted
  * when the reader is gone.
  */
-export type Parts<T> = Source<T> | ((signal: AbortSignal) => Source<T>);
+type Parts<T> = Source<T> | ((signal: AbortSignal) => Source<T>);
 
 const encoder = new TextEncoder();
 
@@ -132,7 +132,7 @@ export function delayed(
 }
 
 /** Values that are pulled one by one, synchronously or asynchronously. */
-export type Source<T> = Iterable<T> | AsyncIterable<T>;
+type Source<T> = Iterable<T> | AsyncIterable<T>;
 
 /**
  * A stream that pulls from its source only as its reader requests.
@@ -201,7 +201,7 @@ export type StreamEvent = Readonly<Record<string, unknown>>;
 export type StreamItem = StreamEvent | string | Uint8Array;
 
 /** The format of {@linkcode encodeItem}. */
-export interface EncodeOptions {
+interface EncodeOptions {
   /** The event's `id:` line. By default there is none. */
   readonly id?: string | number | undefined;
 }

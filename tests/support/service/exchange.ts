@@ -1,5 +1,5 @@
 /** The part of a recorded request that is known on arrival. */
-export type Arrival = Omit<RecordedRequest, "status" | "ended">;
+type Arrival = Omit<RecordedRequest, "status" | "ended">;
 
 /** A request that reached the service, and its outcome. */
 export type RecordedRequest = Readonly<

@@ -11,7 +11,7 @@ import { soon } from "../waits.ts";
 
 export { TEST_KEY } from "./remote_agent.ts";
 
-export interface ServiceOptions extends RemoteAgentOptions {
+interface ServiceOptions extends RemoteAgentOptions {
   /** A certificate chain and its key, both PEM, for a service with TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** The path before `/threads`, for example `/api/v1`. The default is empty. */
