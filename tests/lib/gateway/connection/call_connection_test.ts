@@ -63,54 +63,49 @@ class Scene implements AsyncDisposable {
   }
 }
 
-/** A process that takes the port of the next listener as soon as it is free. */
-class Thief implements Disposable {
-  readonly connections: Deno.TcpConn[] = [];
-  readonly #listen = Deno.listen;
-  #listener: Deno.TcpListener | undefined;
-
-  /** @param use Called with each connection that comes. */
-  constructor(use: (connection: Deno.TcpConn) => void) {
-    Deno.listen = ((options: Deno.TcpListenOptions) => {
-      Deno.listen = this.#listen;
-      const listener = Deno.listen(options);
-      const close = listener.close.bind(listener);
-      listener.close = () => {
-        close();
-        this.#serve(listener.addr.port, use);
-      };
-      return listener;
-    }) as typeof Deno.listen;
-  }
-
-  async hasPort(): Promise<void> {
-    await until(() => this.#listener !== undefined);
-  }
-
-  async #serve(
-    port: number,
-    use: (connection: Deno.TcpConn) => void,
-  ): Promise<void> {
+/**
+ * Has another process take the port of the next listener as soon as it is free.
+ *
+ * @param use Called with each connection that comes.
+ */
+function stealPort(use: (connection: Deno.TcpConn) => void) {
+  const { listen } = Deno;
+  const connections: Deno.TcpConn[] = [];
+  let own: Deno.TcpListener | undefined;
+  const serve = async (port: number) => {
     // A turn or two after it was closed.
     await until(() => {
       try {
-        this.#listener = Deno.listen({ hostname: "127.0.0.1", port });
+        own = listen({ hostname: "127.0.0.1", port });
       } catch (error) {
         if (!(error instanceof Deno.errors.AddrInUse)) throw error;
       }
-      return this.#listener !== undefined;
+      return own !== undefined;
     });
-    for await (const connection of this.#listener ?? []) {
-      this.connections.push(connection);
+    for await (const connection of own ?? []) {
+      connections.push(connection);
       use(connection);
     }
-  }
-
-  [Symbol.dispose](): void {
-    Deno.listen = this.#listen;
-    closeQuietly(this.#listener);
-    this.connections.forEach(closeQuietly);
-  }
+  };
+  Deno.listen = ((options: Deno.TcpListenOptions) => {
+    Deno.listen = listen;
+    const listener = listen(options);
+    const close = listener.close.bind(listener);
+    listener.close = () => {
+      close();
+      serve(listener.addr.port);
+    };
+    return listener;
+  }) as typeof listen;
+  return {
+    connections,
+    isDone: () => until(() => own !== undefined),
+    [Symbol.dispose]() {
+      Deno.listen = listen;
+      closeQuietly(own);
+      connections.forEach(closeQuietly);
+    },
+  };
 }
 
 /** What a process does at a port that it has taken. */
@@ -135,9 +130,9 @@ for (const [what, use] of Object.entries(THIEVES)) {
       await connection.gone;
     });
     using clock = new FakeClock();
-    using thief = new Thief(use);
+    using thief = stealPort(use);
     await scene.send("POST");
-    await thief.hasPort();
+    await thief.isDone();
 
     const text = scene.text("GET");
     await until(() => thief.connections.length > 0);
@@ -158,10 +153,10 @@ Deno.test("a GET goes to a new connection at once if the service has closed that
     await connection.gone;
     closed.resolve();
   });
-  using thief = new Thief(() => {});
+  using thief = stealPort(() => {});
   await scene.text("POST");
   await soon(closed.promise, () => "the connection is open");
-  await thief.hasPort();
+  await thief.isDone();
 
   assertEquals(await scene.text("GET"), "{}");
   assertEquals([scene.service.connections, thief.connections], [2, []]);
