@@ -7,8 +7,8 @@
  */
 
 import type { Failure } from "../failure/failure.ts";
-import type { SystemFault } from "../failure/system_fault.ts";
 import { issuerAdvice } from "./certificates.ts";
+import type { SystemFault } from "./system_fault.ts";
 import { type Redacted, type Redactor, safe, utc } from "../../text.ts";
 
 export const MORE_FILES: Redacted =

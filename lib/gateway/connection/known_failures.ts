@@ -9,8 +9,8 @@
 import type { Redacted, Redactor } from "../../text.ts";
 import { portOf } from "../../settings.ts";
 import type { Failure } from "../failure/failure.ts";
-import { SYSTEM_FAULTS, type SystemFault } from "../failure/system_fault.ts";
 import { type Phase, type Row, UNKNOWN_ISSUER } from "./connection_rows.ts";
+import { SYSTEM_FAULTS, type SystemFault } from "./system_fault.ts";
 
 /**
  * A library's text about a failure, taken apart from its beginning. A peer chooses what

@@ -25,7 +25,7 @@ export interface Failure extends RetryHints {
   readonly threadGone?: "certain" | "possible" | undefined;
 }
 
-/** A failure on its way to the call, which retries, or throws a {@linkcode ServiceError}. */
+/** A {@linkcode Failure} on its way to the call that it is about. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly failure: Failure;
