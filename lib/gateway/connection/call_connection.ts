@@ -124,7 +124,6 @@ export class CallConnection {
       );
       return this.#client;
     } catch (cause) {
-      if (cause instanceof Deno.errors.NotCapable) throw cause;
       throw new RequestError(tlsSetupFailure(cause, this.#route.redactor));
     }
   }

@@ -28,9 +28,8 @@ export function connectionFailure(
   options: ConnectionFailureOptions,
 ): Failure {
   const { operation, route: { url, redactor }, relayFailure } = options;
-  if (relayFailure !== undefined) return cannotReach(relayFailure, options);
-  if (isNotConnected(cause)) {
-    const known = failureIn(CONNECTING, cause, url, redactor);
+  if (relayFailure !== undefined || isNotConnected(cause)) {
+    const known = relayFailure ?? failureIn(CONNECTING, cause, url, redactor);
     return cannotReach(known, options);
   }
 
