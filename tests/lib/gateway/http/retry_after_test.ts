@@ -21,21 +21,21 @@ Sat, 28 Nov 2026 15:00:20 UTC    | 20
 Saturday, 28-Nov-26 15:00:20 GMT | 20
 2026-11-28T15:00:20Z             | 20
 Sat, 28 Nov 2026 14:00:20 GMT    | 0
-soon                             | -
-at 5:00 or so                    | -
-                                 | -
+soon                             | 0
+at 5:00 or so                    | 0
+                                 | 0
 `;
 
 for (const { text, seconds } of rowsOf<"text" | "seconds">(SPELLINGS)) {
   Deno.test(`Retry-After "${text}" asks for ${seconds} s`, () => {
     const date = "Sat, 28 Nov 2026 15:00:00 GMT";
     const asked = retryAfterOf(new Headers({ date, "retry-after": text }));
-    assertEquals(asked === undefined ? "-" : `${asked / 1000}`, seconds);
+    assertEquals(`${asked / 1000}`, seconds);
   });
 }
 
 Deno.test("a date in Retry-After counts from the local clock where the answer has none", () => {
   const until = new Date(Date.now() + 3_600_000).toUTCString();
-  const asked = retryAfterOf(new Headers({ "retry-after": until })) ?? 0;
+  const asked = retryAfterOf(new Headers({ "retry-after": until }));
   assertEquals(Math.round(asked / 60_000), 60);
 });
