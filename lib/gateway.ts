@@ -193,7 +193,7 @@ export class RemoteGateway implements AsyncDisposable {
     const { Route } = await import("./gateway/connection.ts");
     this.#route ??= new Route(proxy, new URL(baseUrl), {
       redactor: this.redactor,
-      mayPrepare: connectsAhead,
+      connectsAhead,
     });
     return this.#route;
   }

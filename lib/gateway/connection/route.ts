@@ -23,7 +23,7 @@ export class Route implements Disposable {
   readonly proxy: Proxy | undefined;
   readonly url: URL;
   readonly redactor: Redactor;
-  readonly #mayPrepare: boolean;
+  readonly #connectsAhead: boolean;
   #isSkipped: boolean;
   #ahead: UnusedConnection | undefined;
   /** Whether the service was reached when it was last tried. */
@@ -31,20 +31,20 @@ export class Route implements Disposable {
 
   /**
    * @param url The service's URL. `fetch` connects to one with `http:` by itself.
-   * @param options.mayPrepare Whether connections may be opened ahead.
+   * @param options.connectsAhead Whether connections may be opened ahead.
    */
   constructor(
     proxy: Proxy | undefined,
     url: URL,
-    { redactor, mayPrepare = true }: {
+    { redactor, connectsAhead = true }: {
       readonly redactor: Redactor;
-      readonly mayPrepare?: boolean | undefined;
+      readonly connectsAhead?: boolean | undefined;
     },
   ) {
     this.proxy = proxy;
     this.url = url;
     this.redactor = redactor;
-    this.#mayPrepare = mayPrepare;
+    this.#connectsAhead = connectsAhead;
     this.#isSkipped = url.protocol === "http:";
   }
 
@@ -65,7 +65,7 @@ export class Route implements Disposable {
 
   /** Opens a connection for a turn that is likely soon, unless there is one. */
   prepare(): void {
-    if (!this.#mayPrepare || this.#isSkipped) return;
+    if (!this.#connectsAhead || this.#isSkipped) return;
     if (this.#ahead !== undefined || !this.#isReachable) return;
     const ahead = this.#connect();
     this.#ahead = ahead;
@@ -106,31 +106,27 @@ export class Route implements Disposable {
     message: Uint8Array,
     signal: AbortSignal,
   ): Promise<AnsweredConnection> {
-    const askBy = (unused: UnusedConnection) => {
-      signal.addEventListener("abort", () => unused.close());
-      return unused.ask(message);
-    };
     const ahead = this.#takeAhead();
     const answered = ahead === undefined
-      ? await askBy(this.#connect())
-      : await this.#askTwice(ahead, askBy, signal);
+      ? await this.#connect().ask(message, signal)
+      : await this.#askTwice(ahead, message, signal);
     this.#isReachable = true;
     return answered;
   }
 
   async #askTwice(
     ahead: UnusedConnection,
-    askBy: (unused: UnusedConnection) => Promise<AnsweredConnection>,
+    message: Uint8Array,
     signal: AbortSignal,
   ): Promise<AnsweredConnection> {
-    const early = askBy(ahead);
+    const early = ahead.ask(message, signal);
     const hasAnswer = early.then(() => true, () => false);
     const answersSoon = () => within(AHEAD_SILENCE, hasAnswer, () => false);
     if (await answersSoon()) return await early;
 
     signal.throwIfAborted();
     const fresh = this.#connect();
-    const late = askBy(fresh).catch(async (error) => {
+    const late = fresh.ask(message, signal).catch(async (error) => {
       // Why the new one failed says more than silence.
       if (!await answersSoon()) throw error;
       return await early;

@@ -25,8 +25,16 @@ export class UnusedConnection {
     this.firstBytes.catch(() => {}); // Callers may not have asked for it yet.
   }
 
-  /** Sends a message, and waits for the first bytes of an answer. */
-  async ask(message: Uint8Array): Promise<AnsweredConnection> {
+  /**
+   * Sends a message, and waits for the first bytes of an answer.
+   *
+   * @param signal Aborting it closes the connection, also after the answer.
+   */
+  async ask(
+    message: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<AnsweredConnection> {
+    signal.addEventListener("abort", () => this.close());
     const connection = await this.opened;
     await writeBytes(connection, message);
     const firstBytes = await this.firstBytes;

@@ -32,7 +32,7 @@ class Scene implements AsyncDisposable {
   constructor(readonly service: FaultyService) {
     this.#url = `https://127.0.0.1:${service.port}`;
     const redactor = new Redactor("");
-    const options = { redactor, mayPrepare: false };
+    const options = { redactor, connectsAhead: false };
     const route = new Route(undefined, new URL(this.#url), options);
     this.connection = new CallConnection(route, this.state);
     Deno.createHttpClient = (options) =>

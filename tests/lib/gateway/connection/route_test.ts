@@ -52,9 +52,12 @@ class Scene implements AsyncDisposable {
   }
 }
 
-function routeTo({ port }: FaultyService, mayPrepare?: boolean): Route {
+function routeTo({ port }: FaultyService, connectsAhead?: boolean): Route {
   const url = new URL(`https://127.0.0.1:${port}`);
-  return new Route(undefined, url, { redactor: new Redactor(""), mayPrepare });
+  return new Route(undefined, url, {
+    redactor: new Redactor(""),
+    connectsAhead,
+  });
 }
 
 /** Answers with the number of the connection. */
