@@ -183,11 +183,9 @@ export class World implements AsyncDisposable {
   }
 
   #isBefore(a: Event, b: Event): boolean {
-    const time = this.#reaches(a) - this.#reaches(b);
-    if (time !== 0) return time < 0;
-    const rank = RANKS[a.target] - RANKS[b.target];
-    if (rank !== 0) return rank < 0;
-    return a.due === b.due ? a.order < b.order : a.due < b.due;
+    const order = this.#reaches(a) - this.#reaches(b) ||
+      RANKS[a.target] - RANKS[b.target] || a.due - b.due || a.order - b.order;
+    return order < 0;
   }
 
   #reaches({ due, target }: Event): number {
