@@ -68,9 +68,9 @@ export async function readAttachedFiles(
 
 /** The text of the file in a response; `undefined` if the client cannot read it. */
 function textIn(response: RpcResponse | undefined): string | undefined {
-  if (response === undefined || response.error !== undefined) return undefined;
-  const text = membersOf(response.result).content;
-  return typeof text === "string" && !containsNul(text) ? text : undefined;
+  const { content } = membersOf(response?.result);
+  const isText = typeof content === "string" && !containsNul(content);
+  return isText ? content : undefined;
 }
 
 /**

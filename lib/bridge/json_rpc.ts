@@ -42,7 +42,7 @@ export interface RpcNotification {
 }
 
 /** A line that is not a valid message, or a request that cannot be taken. */
-export interface InvalidLine {
+interface InvalidLine {
   readonly kind: "invalid";
   readonly id: RequestId;
   readonly error: RpcError;
@@ -52,9 +52,8 @@ export interface InvalidLine {
 export interface RpcResponse {
   readonly kind: "response";
   readonly id: unknown;
+  /** `undefined` in a response with an error, of which nothing else is used. */
   readonly result: unknown;
-  /** `undefined` if there is none: some peers send `null` together with a result. */
-  readonly error: unknown;
   readonly fault?: Fault;
 }
 
@@ -142,7 +141,7 @@ function refused(line: string, fault: Fault): InvalidLine | RpcResponse {
   const id = idIn(head);
   const [, kind = "method"] = /"(method|result|error)"\s*:/.exec(head) ?? [];
   if (kind !== "method") {
-    return { kind: "response", id, result: undefined, error: undefined, fault };
+    return { kind: "response", id, result: undefined, fault };
   }
   const isPrompt = /"method"\s*:\s*"session\/prompt"/.test(head);
   return invalid(
@@ -165,14 +164,14 @@ function parseMessage(line: string): Incoming {
   if (!isJsonObject(message)) {
     return invalid(safe`the line is not a JSON object`);
   }
-  const { id, method, params, result, error } = message;
+  const { id, method, params, result } = message;
   if (typeof method === "string") {
     if (id === undefined) return { kind: "notification", method, params };
     if (isRequestId(id)) return { kind: "request", id, method, params };
     return invalid(safe`id is not a string, a number or null`);
   }
   if (method === undefined && ("result" in message || "error" in message)) {
-    return { kind: "response", id, result, error: error ?? undefined };
+    return { kind: "response", id, result };
   }
   return invalid(safe`method is not a string`, isRequestId(id) ? id : null);
 }
