@@ -71,7 +71,7 @@ export class Dispatcher {
   /** Handles the end of the input; resolves when every request has been answered. */
   async end(): Promise<void> {
     this.#context.requests.close();
-    while (!this.isIdle) await Promise.all(this.#tasks);
+    await Promise.all(this.#tasks);
   }
 
   async #answer(request: RpcRequest): Promise<void> {
