@@ -41,16 +41,16 @@ export function parsePrompt(
   prompt: unknown,
   redactor: Redactor,
 ): PromptContent {
-  if (typeof prompt !== "string" && !Array.isArray(prompt)) {
+  const given = typeof prompt === "string"
+    ? [{ type: "text", text: prompt }]
+    : prompt;
+  if (!Array.isArray(given)) {
     throw invalidParams(
       safe`prompt is not a string or an array of content blocks`,
     );
   }
-  const blocks =
-    (typeof prompt === "string"
-      ? [prompt]
-      : prompt.map((it) => parseBlock(it, redactor)))
-      .filter((block) => block !== "");
+  const blocks = given.map((block) => parseBlock(block, redactor))
+    .filter((block) => block !== "");
   const text = join(blocks, ({ name, uri }) => `[${name}](${uri})`);
   if (text.trim() === "") throw invalidParams(safe`prompt contains no text`);
   const references = blocks.filter((block) => typeof block !== "string");
