@@ -74,9 +74,9 @@ function warn(warnings: readonly string[]): void {
 }
 
 function loadSettingsFor(
-  asked: BridgeArguments | InteractiveArguments,
+  { baseUrl }: BridgeArguments | InteractiveArguments,
 ): Settings {
-  const settings = loadSettings(asked);
+  const settings = loadSettings(baseUrl);
   warn(settings.warnings);
   return settings;
 }

@@ -93,7 +93,7 @@ async function checkSettings(
   };
   let settings;
   try {
-    settings = loadSettings({ baseUrl });
+    settings = loadSettings(baseUrl);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     await warn(error.warnings);
@@ -114,7 +114,7 @@ async function checkSettings(
   return settings;
 }
 
-function from(source: Settings["sources"]["apiKey" | "baseUrl"]): Redacted {
+function from(source: Settings["sources"]["baseUrl"]): Redacted {
   if (source === "built-in") return safe`(built in)`;
   return safe`from ${source === "environment" ? "the environment" : source}`;
 }
@@ -173,12 +173,11 @@ async function checkWrongKey(
     status = error.status;
   }
   const text = safe`a thread with a wrong key gets ${status ?? "no answer"}`;
-  const isRefused = status === 401 || status === 403;
-  await report.add(
-    isRefused
-      ? { state: "ok", name, text }
-      : { state: "note", name, text: safe`${text}; answer 401` },
-  );
+  if (status === 401 || status === 403) {
+    return await report.add({ state: "ok", name, text });
+  }
+  const advice = safe`${text}; answer 401`;
+  await report.add({ state: "note", name, text: advice });
 }
 
 /** Reports what the events of a run show. */

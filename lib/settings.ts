@@ -31,14 +31,9 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
-export interface SettingSources {
+interface SettingSources {
   readonly apiKey: "environment" | ".env";
   readonly baseUrl: "--base-url" | "environment" | ".env" | "built-in";
-}
-
-export interface LoadSettingsOptions {
-  /** The value of `--base-url`. */
-  readonly baseUrl?: string | undefined;
 }
 
 /**
@@ -49,23 +44,21 @@ export interface LoadSettingsOptions {
  * It removes the variables about proxies and an empty `DENO_CERT` from the environment:
  * from here on, Deno does not see them.
  *
+ * @param flag The value of `--base-url`.
  * @throws {SettingsError} If the key is missing, or it, the base URL or the proxy of the
  * service is malformed. The error has the warnings, too.
  */
-export function loadSettings(options: LoadSettingsOptions = {}): Settings {
+export function loadSettings(flag?: string): Settings {
   const warnings: string[] = [];
   try {
-    return load(options, warnings);
+    return load(flag, warnings);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     throw new SettingsError(error.message, warnings);
   }
 }
 
-function load(
-  { baseUrl: flag }: LoadSettingsOptions,
-  warnings: string[],
-): Settings {
+function load(flag: string | undefined, warnings: string[]): Settings {
   // Deno would look for a file without a name, and fail.
   if (environmentVariable("DENO_CERT") === "") Deno.env.delete("DENO_CERT");
 
@@ -151,17 +144,15 @@ function validateKey(value: string | undefined): string {
     );
   }
   refuseQuotes(value, KEY);
+  const refuse = (rule: string) =>
+    new SettingsError(`${KEY} is malformed: a key ${rule}; copy it again`);
   if (!/^[\x21-\x7e]+$/.test(value)) {
-    throw malformedKey("is printable ASCII without spaces");
+    throw refuse("is printable ASCII without spaces");
   }
   if (value.length > MAX_KEY_LENGTH) {
-    throw malformedKey(`has at most ${MAX_KEY_LENGTH} characters`);
+    throw refuse(`has at most ${MAX_KEY_LENGTH} characters`);
   }
   return value;
-}
-
-function malformedKey(rule: string): SettingsError {
-  return new SettingsError(`${KEY} is malformed: a key ${rule}; copy it again`);
 }
 
 function refuseQuotes(value: string, source: string): void {

@@ -9,11 +9,12 @@ import { parse } from "jsr:@std/dotenv@^0.225.6/parse";
 import { size as sizeInWords } from "../text.ts";
 import { SettingsError } from "./settings_error.ts";
 
+const PATH = ".env";
 const onWindows = Deno.build.os === "windows";
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_VALUE_LENGTH = 16 * 1024;
 
-export interface DotenvFile {
+interface DotenvFile {
   /** Empty if there is no such file, or it cannot be read. */
   readonly text: string;
   /** Why it cannot be read, in one line. */
@@ -31,7 +32,7 @@ export function readDotenv(
   { isNeeded }: { readonly isNeeded: boolean },
 ): DotenvFile {
   try {
-    return readRegularFile(".env");
+    return readRegularFile();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return { text: "" };
     if (isOfNetworkFolder(error) && !isNeeded) return { text: "" };
@@ -60,8 +61,8 @@ function reasonOf(error: unknown): string {
 }
 
 function isReadAllowed(): boolean {
-  const permission = { name: "read", path: ".env" } as const;
-  return Deno.permissions.querySync(permission).state === "granted";
+  const { state } = Deno.permissions.querySync({ name: "read", path: PATH });
+  return state === "granted";
 }
 
 /** Whether Deno refuses a file that it is allowed to read, as it does on Windows. */
@@ -70,14 +71,14 @@ function isOfNetworkFolder(error: unknown): boolean {
     error instanceof Deno.errors.NotCapable;
 }
 
-function readRegularFile(path: string): DotenvFile {
+function readRegularFile(): DotenvFile {
   // Before it is opened: opening a pipe waits for its writer.
-  const { isFile, size, mode } = statusOf(path);
+  const { isFile, size, mode } = statusOf();
   if (!isFile) throw new Error("not a regular file");
   if (size > MAX_FILE_BYTES) {
     throw new Error(`larger than ${sizeInWords(MAX_FILE_BYTES)}`);
   }
-  const bytes = Deno.readFileSync(path);
+  const bytes = Deno.readFileSync(PATH);
   // UTF-16, of which not all begins with a mark.
   if (bytes.includes(0)) throw new TypeError("There is a NUL");
   return {
@@ -86,11 +87,9 @@ function readRegularFile(path: string): DotenvFile {
   };
 }
 
-function statusOf(
-  path: string,
-): Pick<Deno.FileInfo, "isFile" | "size" | "mode"> {
+function statusOf(): Pick<Deno.FileInfo, "isFile" | "size" | "mode"> {
   try {
-    return Deno.statSync(path);
+    return Deno.statSync(PATH);
   } catch (error) {
     // Only opening such a file tells whether it can be read. It is no pipe: Windows has
     // those elsewhere.

@@ -30,6 +30,8 @@ const FOR_HTTPS = Deno.build.os === "windows"
 const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
 /** Ignored for `https:`, and named by the error of a service that cannot be reached. */
 const FOR_HTTP = ["http_proxy", "HTTP_PROXY"];
+/** What `fetch` would read. */
+const PROXIES: readonly string[] = [...FOR_HTTPS, ...FOR_HTTP];
 
 /**
  * Whether the program may read, and so remove, each variable that names a proxy. `fetch`
@@ -37,9 +39,7 @@ const FOR_HTTP = ["http_proxy", "HTTP_PROXY"];
  * a relay keeps `fetch` from them.
  */
 export function mayReadProxyVariables(): boolean {
-  return [...FOR_HTTPS, ...FOR_HTTP].every((variable) =>
-    isGranted({ name: "env", variable })
-  );
+  return PROXIES.every((variable) => isGranted({ name: "env", variable }));
 }
 
 /** Whether the program may listen on loopback. Nobody is asked for the permission. */
@@ -62,9 +62,10 @@ function isGranted(permission: Deno.PermissionDescriptor): boolean {
  * 404.)
  */
 export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
-  const values = new Map<string, string | undefined>(
-    [...FOR_HTTPS, ...EXCEPTIONS, ...FOR_HTTP]
-      .map((name) => [name, environmentVariable(name)]),
+  const values = new Map(
+    [...PROXIES, ...EXCEPTIONS].map((
+      name,
+    ) => [name, environmentVariable(name)]),
   );
   // Only now: at a terminal, reading asks for the permission.
   const isHttps = url.protocol === "https:";
@@ -72,7 +73,7 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   if (!hasRelay && !mayReadProxyVariables()) {
     const missing = isHttps
       ? "--allow-net=127.0.0.1"
-      : `--allow-env=${[...FOR_HTTPS, ...FOR_HTTP]}`;
+      : `--allow-env=${PROXIES}`;
     throw new SettingsError(
       `The proxy variables cannot be read: run Deno with ${missing} as well`,
     );

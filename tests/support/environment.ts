@@ -29,7 +29,7 @@ export function loadSettingsIn(
   sources: SettingsSources & { readonly baseUrl?: string },
 ): Settings {
   const { baseUrl } = sources;
-  return within(sources, () => loadSettings({ baseUrl }));
+  return within(sources, () => loadSettings(baseUrl));
 }
 
 /**
