@@ -20,17 +20,12 @@ export const EXIT = {
 } as const;
 
 /** What `--help` says of each; those of signals are one entry. */
-const BRIEFLY = [
-  [EXIT.done, "done"],
-  [EXIT.failed, "failed"],
-  [EXIT.usage, "usage error"],
-  [EXIT.notRun, "not run (retry later)"],
-  [EXIT.keyRejected, "key rejected"],
-  [EXIT.mayHaveRun, "may have run (do not retry)"],
-  [`${EXIT.hangup} to ${EXIT.terminated}`, "ended by a signal"],
-] as const;
-
-/** "0 done, 1 failed, ..." */
-export function exitCodesBriefly(): string {
-  return BRIEFLY.map((words) => words.join(" ")).join(", ");
-}
+export const EXIT_BRIEFLY = [
+  `${EXIT.done} done`,
+  `${EXIT.failed} failed`,
+  `${EXIT.usage} usage error`,
+  `${EXIT.notRun} not run (retry later)`,
+  `${EXIT.keyRejected} key rejected`,
+  `${EXIT.mayHaveRun} may have run (do not retry)`,
+  `${EXIT.hangup} to ${EXIT.terminated} ended by a signal`,
+].join(", ");

@@ -1,4 +1,4 @@
-import { exitCodesBriefly } from "../exit_codes.ts";
+import { EXIT_BRIEFLY } from "../exit_codes.ts";
 import { VERSION } from "../version.ts";
 import {
   type Option,
@@ -28,7 +28,7 @@ Settings, from the environment or a .env file in the current folder:
 ${entry("  APP_API_KEY", "The API key (required)")}
 ${entry("  APP_BASE_URL", "URL of the service, unless --base-url is given")}
 
-${wrapped(`Exit codes: ${exitCodesBriefly()}`).join("\n")}
+${wrapped(`Exit codes: ${EXIT_BRIEFLY}`).join("\n")}
 
 Examples:
   agent-gateway -p "What changed in HTTP/3?"

@@ -37,18 +37,18 @@ function unknown(argument: string, advice: string | undefined): UsageError {
 
 function nearestFlag(argument: string): string | undefined {
   const [name = ""] = argument.replace(/^-+/, "").toLowerCase().split("=", 1);
-  if (name.length > MAX_LENGTH) return undefined;
   if (OPTIONS.some((option) => "short" in option && option.short === name)) {
     return `-${name}`;
   }
+  if (name.length < 3 || name.length > MAX_LENGTH) return undefined;
   const [nearest] = OPTIONS.map((option) => ({
     flag: `--${option.name}`,
-    distance: name.length > 2 && option.name.startsWith(name)
+    distance: option.name.startsWith(name)
       ? 0
       : editDistance(name, option.name),
   })).sort((a, b) => a.distance - b.distance);
-  if (nearest === undefined || name.length < 3) return undefined;
-  return nearest.distance <= MAX_DISTANCE ? nearest.flag : undefined;
+  const isNear = nearest !== undefined && nearest.distance <= MAX_DISTANCE;
+  return isNear ? nearest.flag : undefined;
 }
 
 function editDistance(from: string, to: string): number {
