@@ -36,7 +36,8 @@ const INLINE =
  * sequences, whose effect ends on the same line.
  */
 export function* styleMarkdown(text: Shown): Generator<string> {
-  let block: Fence | undefined; // that is open
+  /** The fence of the open block. */
+  let block: Fence | undefined;
   for (let start = 0; start < text.length;) {
     const newline = text.indexOf("\n", start);
     const end = newline < 0 ? text.length : newline;
@@ -44,18 +45,10 @@ export function* styleMarkdown(text: Shown): Generator<string> {
     start = end + 1;
 
     const fence = fenceOf(line);
-    let styled: string;
-    if (fence === undefined) {
-      styled = styleLine(line, block);
-    } else if (block === undefined) {
-      styled = styleFence(fence);
-      block = fence;
-    } else if (closes(fence, block)) {
-      styled = styleFence(fence);
-      block = undefined;
-    } else {
-      styled = styleLine(line, block);
-    }
+    const isEdge = fence !== undefined &&
+      (block === undefined || closes(fence, block));
+    const styled = isEdge ? styleFence(fence) : styleLine(line, block);
+    if (isEdge) block = block === undefined ? fence : undefined;
     yield newline < 0 ? styled : `${styled}\n`;
   }
 }
@@ -107,7 +100,7 @@ function styleProse(line: string): string {
   return markers === "" ? styled : COLOURED.cyan(markers) + styled;
 }
 
-/** Styles code spans and emphasis that hold no further marker of their kind. */
+/** Styles code spans and emphasis that contain no other marker of their kind. */
 function styleInline(text: string): string {
   return text.replace(INLINE, (span: string, ticks = "") => {
     if (ticks !== "") {
