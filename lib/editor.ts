@@ -15,6 +15,7 @@ import {
   type Entry,
   type Input,
   InputQueue,
+  MAX_PROMPT_BYTES,
   PROMPT_TOO_LONG,
   type TerminalOutput,
 } from "./io.ts";
@@ -30,7 +31,7 @@ import {
   sentText,
 } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
-import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
+import { pressKey } from "./editor/key_commands.ts";
 import {
   type KeyMode,
   type KeyModeOptions,
@@ -326,7 +327,7 @@ export class Editor {
   /** Why a text cannot be sent; `undefined` if it can. */
   #faultOf(text: string, isTooLong: boolean): Redacted | undefined {
     const bytes = new TextEncoder().encode(text).length;
-    if (isTooLong || bytes > MAX_TEXT_LENGTH) return PROMPT_TOO_LONG;
+    if (isTooLong || bytes > MAX_PROMPT_BYTES) return PROMPT_TOO_LONG;
     if (containsNul(text)) return HAS_NUL;
 
     const isLossy = this.#options.keyboard.isWindowsConsole;

@@ -80,14 +80,14 @@ export function wordRight(typed: CursorText): number {
 }
 
 /**
- * Moves the cursor one line up or down, to a column of graphemes, by default its own.
- * Returns `undefined` on the first or last line.
+ * The offset one line above or below the cursor, at a column as {@linkcode columnOf}
+ * counts it, or at the end of a shorter line. `undefined` on the first or last line.
  */
 export function verticalMove(
   typed: CursorText,
   direction: "up" | "down",
-  goal: number = graphemesBefore(typed),
-): { readonly cursor: number; readonly goal: number } | undefined {
+  column: number,
+): number | undefined {
   const { text } = typed;
   const start = direction === "up" ? lineStart(typed) : lineEnd(typed);
   if (start === (direction === "up" ? 0 : text.length)) return undefined;
@@ -96,13 +96,14 @@ export function verticalMove(
     : start + 1;
   const end = lineEnd({ text, cursor: target });
   let cursor = target;
-  for (let i = 0; i < goal && cursor < end; i++) {
+  for (let i = 0; i < column && cursor < end; i++) {
     cursor = boundaryAfter(text, cursor);
   }
-  return { cursor, goal };
+  return cursor;
 }
 
-function graphemesBefore(typed: CursorText): number {
+/** The column of the cursor: the graphemes before it in its line. */
+export function columnOf(typed: CursorText): number {
   let count = 0;
   let at = lineStart(typed);
   for (; at < typed.cursor; count++) at = boundaryAfter(typed.text, at);

@@ -1,6 +1,7 @@
 import { MAX_PROMPT_BYTES } from "../io.ts";
 import {
   bigWordLeft,
+  columnOf,
   type CursorText,
   deleteTo,
   insert,
@@ -16,9 +17,6 @@ import {
 import { type EditorState, newest, settled } from "./editor_state.ts";
 import { recall, searchKey, startSearch } from "./history.ts";
 import type { Key } from "./key.ts";
-
-/** In UTF-16 code units while it is typed, in bytes of UTF-8 when it is sent. */
-export const MAX_TEXT_LENGTH = MAX_PROMPT_BYTES;
 
 export interface Pressed {
   readonly editor: EditorState;
@@ -143,9 +141,12 @@ function type(editor: EditorState, text: string): EditorState {
   return edit(editor, put(editor, text), "type", isWord);
 }
 
-/** Inserts a text, or changes nothing if the text would be too long. */
+/**
+ * Inserts a text, or changes nothing if the text would be too long. Until it is sent, its
+ * length is counted in UTF-16 code units, of which each is at least one byte.
+ */
 function put({ typed }: EditorState, text: string): CursorText | undefined {
-  return typed.text.length + text.length > MAX_TEXT_LENGTH
+  return typed.text.length + text.length > MAX_PROMPT_BYTES
     ? undefined
     : insert(typed, text);
 }
@@ -173,10 +174,10 @@ function undo(editor: EditorState): EditorState {
 
 function vertical(direction: "up" | "down"): Command {
   return (editor) => {
-    const { typed, goal, entry } = editor;
-    const moved = verticalMove(typed, direction, goal);
-    if (moved !== undefined) {
-      const { cursor, goal } = moved;
+    const { typed, entry } = editor;
+    const goal = editor.goal ?? columnOf(typed);
+    const cursor = verticalMove(typed, direction, goal);
+    if (cursor !== undefined) {
       return settled(editor, { typed: { ...typed, cursor }, goal });
     }
     const next = direction === "up" ? entry - 1 : entry + 1;

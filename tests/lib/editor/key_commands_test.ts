@@ -4,7 +4,8 @@ import {
   NEW_STATE,
 } from "../../../lib/editor/editor_state.ts";
 import { moveToHistory } from "../../../lib/editor/history.ts";
-import { MAX_TEXT_LENGTH, pressKey } from "../../../lib/editor/key_commands.ts";
+import { pressKey } from "../../../lib/editor/key_commands.ts";
+import { MAX_PROMPT_BYTES } from "../../../lib/io.ts";
 import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import fc from "../../support/generated.ts";
 import { fromCarets, keyRows } from "../../support/scripts.ts";
@@ -91,10 +92,10 @@ Deno.test("pressKey() asks for the end with Ctrl-D only where nothing is typed",
 });
 
 Deno.test("pressKey() takes no more than a text may hold, and says so", () => {
-  const full = typed(`^[[200~${"a".repeat(MAX_TEXT_LENGTH)}^[[201~`);
+  const full = typed(`^[[200~${"a".repeat(MAX_PROMPT_BYTES)}^[[201~`);
   assertEquals(full.isTooLong, false);
   const { typed: { text }, ...editor } = typed("b", full);
-  assertEquals([text.length, editor.isTooLong], [MAX_TEXT_LENGTH, true]);
+  assertEquals([text.length, editor.isTooLong], [MAX_PROMPT_BYTES, true]);
   assertEquals(moveToHistory(typed("b", full)).history, []);
 });
 
