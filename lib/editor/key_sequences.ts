@@ -60,24 +60,11 @@ export function sequenceKey(sequence: Sequence): Key | undefined {
   if (final === "u") return characterKey(first, held, third);
   if (final === "~" && first === "27") return characterKey(third, held);
   const name = nameOf(sequence, first);
-  return name === undefined
-    ? undefined
-    : press(withModifiers(modifiersOf(sequence, first, second), name));
-}
-
-function modifiersOf(
-  { final }: Sequence,
-  first: string,
-  second: string,
-): number {
-  switch (final) {
-    case "~":
-      return heldOf(second);
-    case "^":
-      return CTRL;
-    default:
-      return heldOf(second || first); // Old terminals have no 1 before the modifiers.
-  }
+  if (name === undefined) return undefined;
+  if (final === "^") return press(withModifiers(CTRL, name));
+  // Old terminals have no 1 before the modifiers of a letter.
+  const isShort = final !== "~" && second === "";
+  return press(withModifiers(isShort ? heldOf(first) : held, name));
 }
 
 function nameOf(
