@@ -61,7 +61,7 @@ export interface EditorOptions extends FrameLook {
   readonly keyboard: Keyboard;
 }
 
-/** Where an {@linkcode Editor} gets its keys from, and what two of them do. */
+/** Where an {@linkcode Editor} gets its keys from, and what some of them do. */
 export interface Keyboard {
   readonly input: () => AsyncIterable<Uint8Array>;
   readonly keyMode: (options: KeyModeOptions) => KeyMode;
@@ -122,7 +122,7 @@ export class Editor {
 
   /**
    * Asks for the next text, below lines that stay. One that was sent before is written
-   * above as if it were sent now. Rejects with an `StreamError` if nothing can be read.
+   * above as if it were sent now. Rejects with a `StreamError` if nothing can be read.
    */
   read(above = ""): Promise<Input> {
     this.#keys.flush();
@@ -210,7 +210,6 @@ export class Editor {
     }
     if (this.#isClosed) return;
     this.#keys.flush();
-    this.#leavePrompt();
     this.#inputs.close();
   }
 
@@ -231,7 +230,7 @@ export class Editor {
   /** Ends the input, at once or after the operation that is going on. */
   #end(): void {
     const { isAwaited } = this.#inputs;
-    this.#leavePrompt();
+    if (isAwaited) this.#display.leave();
     this.#inputs.end();
     if (!isAwaited) this.#tellQueued(`${LEAVING}\n`);
   }
@@ -334,11 +333,6 @@ export class Editor {
     return isLossy && text.includes("\ufffd") ? LOST : undefined;
   }
 
-  /** Leaves what is typed on the terminal, if somebody is asked. */
-  #leavePrompt(): void {
-    if (this.#inputs.isAwaited) this.#display.leave();
-  }
-
   #sent(text: string, sign = this.#options.sign): string {
     const { columns } = this.#options.size();
     return sentText(text, columns, { ...this.#options, sign });
@@ -350,14 +344,14 @@ export class Editor {
     const isShown = this.#inputs.isAwaited ||
       status !== undefined && this.#isTyping;
     const content = {
-      above: status === undefined ? [] : this.#rowsBelow(status),
+      above: status === undefined ? [] : this.#statusRows(status),
       editor: isShown ? this.#state : undefined,
     };
     return frameOf(content, size, this.#options);
   }
 
   /** The status and the rows below it, without those that are empty. */
-  #rowsBelow(status: string): string[] {
+  #statusRows(status: string): string[] {
     const notice = this.#inputs.isEnding ? LEAVING : "";
     return [status, ...queuedRows(this.#queuedTexts()), notice]
       .filter((row) => row !== "");

@@ -152,7 +152,7 @@ export class Display {
     this.#stopFrame = undefined;
   }
 
-  /** Notices a new size that no signal has told of. */
+  /** Handles a new size that no signal has reported yet. */
   #compareSize(): void {
     const { columns, rows } = this.#options.size();
     const { columns: oldColumns, rows: oldRows } = this.#size;

@@ -4,8 +4,8 @@ import { startTimeout, type TerminalOutput } from "../io.ts";
 const STOP_TIMEOUT = 100;
 
 /**
- * How long the terminal may take nothing before nobody waits for it, in milliseconds:
- * then its modes are left as they are, because switching them back would wait for ever.
+ * How long the terminal may accept nothing before the program stops waiting for it, in
+ * milliseconds. Then its modes stay as they are: switching them back would wait for ever.
  */
 export const SETTLE_LIMIT = 800;
 

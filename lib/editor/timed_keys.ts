@@ -82,7 +82,7 @@ export class TimedKeys {
     this.#escapedAt = -Infinity;
   }
 
-  /** No key comes any more without a {@linkcode read}. */
+  /** From now on, keys come only from a {@linkcode read}. */
   stop(): void {
     this.#stopEscape();
   }
