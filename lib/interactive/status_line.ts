@@ -120,7 +120,8 @@ export class StatusLine {
         const { completed, total } = step;
         const last = node ? this.#lineOf(node, completed) : "";
         if (total === undefined) return last;
-        return shown`${last}${this.#finished(shown`total`, total, completed)}`;
+        const mark = this.#markOf(completed);
+        return shown`${last}${this.#finished(mark, shown`total`, total)}`;
       }
       default:
         return step satisfies never;
@@ -155,27 +156,20 @@ export class StatusLine {
 
   /** The line of a node. Without a word that it is done, it has no mark. */
   #lineOf({ label, reachedAt, isDone }: Node, completed: boolean): Shown {
-    const isMarked = isDone || !completed;
-    return this.#finished(
-      label,
-      performance.now() - reachedAt,
-      isMarked ? completed : undefined,
-    );
+    const mark = isDone || !completed ? this.#markOf(completed) : shown` `;
+    return this.#finished(mark, label, performance.now() - reachedAt);
+  }
+
+  #markOf(completed: boolean): Shown {
+    const { style } = this.#options;
+    const { done, failed } = this.#marks;
+    return shown`${completed ? style.green(done) : style.red(failed)}`;
   }
 
   /** The line that stays on the screen after a node, or the run, has finished. */
-  #finished(
-    label: Shown,
-    milliseconds: number,
-    completed: boolean | undefined,
-  ): Shown {
-    const { columns, style } = this.#options;
-    const { done, failed } = this.#marks;
-    let mark = shown` `;
-    if (completed !== undefined) {
-      mark = shown`${completed ? style.green(done) : style.red(failed)}`;
-    }
-    return shown`${mark}${afterMark(label, milliseconds, columns())}\n`;
+  #finished(mark: Shown, label: Shown, milliseconds: number): Shown {
+    const columns = this.#options.columns();
+    return shown`${mark}${afterMark(label, milliseconds, columns)}\n`;
   }
 }
 
