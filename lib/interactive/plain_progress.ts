@@ -6,7 +6,7 @@ import type { Step } from "./view.ts";
 /** The first silence that is reported, in milliseconds; the next are twice as long. */
 const FIRST_SILENCE = 10_000;
 
-/** How the line about a silence begins, by the last event before it. */
+/** How the line about a silence begins, by the last step before it. */
 const WAITS_FOR = {
   begin: "The service has not answered for",
   wait: "waiting,",
@@ -32,7 +32,7 @@ export class PlainProgress {
   #writtenAt = 0;
   /** The silence that is reported next, in milliseconds. */
   #silence = FIRST_SILENCE;
-  #waitsFor: (typeof WAITS_FOR)[Step["type"]] = "";
+  #lastStep: Step["type"] = "end";
   #stopTimer: (() => void) | undefined;
 
   constructor(options: PlainProgressOptions) {
@@ -49,7 +49,7 @@ export class PlainProgress {
       this.#writtenAt = performance.now();
       this.#silence = FIRST_SILENCE;
     }
-    this.#waitsFor = WAITS_FOR[step.type];
+    this.#lastStep = step.type;
     if (step.type === "end") {
       this.#stopTimer?.();
       this.#stopTimer = undefined;
@@ -67,7 +67,7 @@ export class PlainProgress {
       if (silence >= this.#silence) {
         const { look, write } = this.#options;
         this.#lastLine = line(
-          safe`${this.#waitsFor} ${duration(silence)}`,
+          safe`${WAITS_FOR[this.#lastStep]} ${duration(silence)}`,
           look,
         );
         write(this.#lastLine);
