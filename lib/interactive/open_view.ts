@@ -1,22 +1,20 @@
 import type { Editor, Keyboard } from "../editor.ts";
-import {
-  type ByteSink,
-  readStandardInput,
-  type TerminalOutput,
-} from "../io.ts";
+import { type ByteSink, type ErrorOutput, readStandardInput } from "../io.ts";
+import { shown } from "../text.ts";
 import { ChatView } from "./chat_view.ts";
 import { consoleSize } from "./console_size.ts";
 import { JsonView } from "./json_view.ts";
 import { PlainLines } from "./plain_lines.ts";
 import { PromptLines } from "./stdin_prompts.ts";
 import type { Terminal } from "./terminal.ts";
-import { PROMPT_SIGN, type View, type WriteLines } from "./view.ts";
+import type { View } from "./view.ts";
+
+const PROMPT_SIGN = shown`> `;
 
 export interface OpenViewOptions {
   /** Writes to standard output, after everything that went to `stderr` before. */
   readonly stdout: ByteSink;
-  /** Writes to standard error. */
-  readonly stderr: TerminalOutput & { readonly write: WriteLines };
+  readonly stderr: ErrorOutput;
   /**
    * Where prompts come from: standard input line by line, or nowhere, because the
    * command line has them. Then standard input is not touched.

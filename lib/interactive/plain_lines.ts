@@ -1,12 +1,11 @@
-import type { Entry, Input } from "../io.ts";
+import type { Entry, ErrorOutput, Input } from "../io.ts";
 import { type Shown, shown, shownLine, unchanged } from "../text.ts";
 import type { Surface } from "./chat_view.ts";
 import type { PromptLines } from "./stdin_prompts.ts";
-import type { WriteLines } from "./view.ts";
 
 export interface PlainLinesOptions {
   readonly prompts: PromptLines;
-  readonly stderr: { readonly write: WriteLines };
+  readonly stderr: Pick<ErrorOutput, "write">;
   /** The sign before a prompt; empty where nobody would see it. */
   readonly sign: Shown;
 }
@@ -24,13 +23,10 @@ export class PlainLines implements Surface {
   async read(above: Shown): Promise<Input> {
     const { prompts, sign, stderr } = this.#options;
     const [waiting] = prompts.waiting;
-    if (waiting !== undefined) {
-      // The terminal has echoed it already, before there was a sign.
-      stderr.write(shown`${above}${this.#echo(waiting)}`);
-      return await prompts.next();
-    }
-    stderr.write(shown`${above}${sign}`);
-    this.#isAfterSign = sign !== "";
+    // The terminal has echoed a line that waits already, before there was a sign.
+    const row = waiting === undefined ? sign : this.#echo(waiting);
+    stderr.write(shown`${above}${row}`);
+    this.#isAfterSign = waiting === undefined && sign !== "";
     const input = await prompts.next();
     if (input.kind !== "end") this.#isAfterSign = false;
     return input;

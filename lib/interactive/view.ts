@@ -2,9 +2,7 @@
 
 import type { CreationEvent, ServiceError, TurnEvent } from "../gateway.ts";
 import type { Input } from "../io.ts";
-import { type Redacted, type ServiceId, type Shown, shown } from "../text.ts";
-
-export const PROMPT_SIGN: Shown = shown`> `;
+import type { Redacted, ServiceId } from "../text.ts";
 
 /** What happens in the prompt loop, in the order in which it happens. */
 export type ViewEvent =
@@ -44,9 +42,6 @@ export interface Dropped {
   /** The number of waiting prompts that were dropped with it. */
   readonly prompts: number;
 }
-
-/** Writes lines; those about progress may be dropped if nobody reads them. */
-export type WriteLines = (lines: Shown, kind?: "progress") => void;
 
 /** The events that say how far an operation is. */
 export type Step = Extract<
