@@ -46,8 +46,8 @@ export class Conversation {
   readonly #exitCode = new ExitCode();
   /** Resolved with the exit code when a person leaves, or a signal ends the program. */
   readonly #leaving = Promise.withResolvers<number>();
-  /** What is being done, and shown. */
-  #doing: Promise<Outcome> | undefined;
+  /** Resolved when nothing is being done or shown any more. */
+  #doing: Promise<void> | undefined;
   #operation: Operation | undefined;
   #threadId: ServiceId | undefined;
   /** Whether the thread has a run, and is known to the service. */
@@ -196,8 +196,7 @@ export class Conversation {
     const { view } = this.#options;
     this.#leaving.resolve(EXIT.interrupted);
     this.#operation?.drop();
-    const done = this.#doing?.then(() => {}, () => {});
-    if (done !== undefined) await within(limit, done, () => {});
+    if (this.#doing) await within(limit, this.#doing, () => {});
     this.#isOver = true;
     const unfinished = this.#operation; // It was not over in time.
     // If nobody reads a reply, its rest could come after the farewell.
@@ -217,7 +216,7 @@ export class Conversation {
   ): Promise<Outcome> {
     using limit = new TimeLimit(this.#options.timeLimit);
     const doing = task(limit.signal);
-    this.#doing = doing;
+    this.#doing = doing.then(() => {}, () => {});
     if (this.#isTyped) {
       const left = this.#leaving.promise.then(() => "unread" as const);
       return await Promise.race([doing, left]);
