@@ -14,7 +14,7 @@ import { type Shown, shown, type Unchanged } from "../text.ts";
 export interface Surface extends Typing {
   /** Asks for the next prompt, below lines that stay. */
   read(above: Shown): Promise<Input>;
-  /** Writes lines that stay, each with its newline; after a Ctrl-C, perhaps none. */
+  /** Writes lines that stay, each with its newline. After a Ctrl-C there may be none. */
   print(lines: Shown, kind?: "progress" | "ctrl-c"): void;
   /** Shows a row while an operation goes on. */
   setStatus?(row: (() => Shown) | undefined): void;

@@ -28,7 +28,7 @@ export class ExitCode {
     this.#mayHaveRun = true;
   }
 
-  /** Takes a failure; none if a prompt was dropped or could not be taken. */
+  /** Records a failure, by default of a prompt that was dropped or rejected. */
   fail(failure: Failed = {}): void {
     const code = codeOf(failure);
     if (this.value !== EXIT.mayHaveRun) this.#last = code;

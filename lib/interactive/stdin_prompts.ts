@@ -35,7 +35,7 @@ export class PromptLines {
     this.#readAhead(this.#typed);
   }
 
-  /** The next prompt. Rejects with an {@linkcode StreamError} if none can be read. */
+  /** The next prompt. Rejects with a {@linkcode StreamError} if none can be read. */
   async next(): Promise<Input> {
     if (this.#typed !== undefined) return await this.#typed.next();
     const { done, value } = await this.#lines.next();

@@ -144,7 +144,7 @@ export interface OutputSinkOptions {
 /**
  * Makes standard output a sink. If the stream is non-blocking, writes wait for room. If
  * the reader has closed its end, a write rejects with Deno's error, for which
- * {@linkcode isReaderGone} is true; any other failure is an {@linkcode StreamError}.
+ * {@linkcode isReaderGone} is true; any other failure is a {@linkcode StreamError}.
  *
  * Whole lines take ten times as long through `Deno.stdout` as they should (see
  * {@linkcode writeInPieces}), so many of them go through a direct sink if there is one.
