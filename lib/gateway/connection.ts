@@ -18,7 +18,7 @@
  * - `route.ts`: the way to the service, and the connection that is opened ahead;
  *   `direct_connection.ts` and `proxy_connection.ts` with its tunnels are the two ways.
  * - `known_failures.ts`: what a failure means, by the tables of `connection_rows.ts`;
- *   `connection_failure.ts`, `tunnel_failure.ts` and `loopback.ts` say it in words.
+ *   `connection_failure.ts`, `tunnel_error.ts` and `loopback.ts` say it in words.
  *
  * @module
  */

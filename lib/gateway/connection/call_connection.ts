@@ -30,7 +30,7 @@ export class CallConnection {
   }
 
   /**
-   * Like `fetch`. Tells the state of the call when the service may take the request, and
+   * Like `fetch`. Marks the call as soon as the service may take the request, and
    * rejects with a {@linkcode RequestError} if no HTTP client can be made here. A request
    * that certainly was not sent is sent on a new connection if that may help.
    */
@@ -43,7 +43,7 @@ export class CallConnection {
       const tried = trustedCertificates();
       const client = this.#client ?? this.#open(isDirect);
       try {
-        // Otherwise the relay tells when it is.
+        // Otherwise, onAnswer() marks it.
         if (isUsed || this.#relay === undefined) this.#state.markPerhapsTaken();
         using _expected = isUsed ? this.#relay?.expectRequest() : undefined;
         return await this.#send(client, url, request);

@@ -2,7 +2,7 @@ import { portOf } from "../../settings.ts";
 
 /**
  * Connects to the service at an `https:` URL, or to a proxy. Deno 2.9 tries the addresses
- * of a name as RFC 8305 says; `fetch`, and Deno before, wait for the first one alone.
+ * of a name as RFC 8305 says; `fetch`, and Deno before, only wait for the first one.
  */
 export async function connectDirectly(
   url: URL,

@@ -1,7 +1,7 @@
 import { portOf, type Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
 import { readBytes, writeBytes } from "./bytes.ts";
-import { SCHEMES, statusFailure, wrongProtocol } from "./tunnel_failure.ts";
+import { protocolError, SCHEMES, tunnelStatusError } from "./tunnel_error.ts";
 
 const MAX_HEAD_BYTES = 16 * 1024;
 
@@ -32,7 +32,7 @@ export async function openHttpTunnel(
     if (status < 200) continue; // The answer comes later.
     const isPage = /^content-type: *text\/html/im.test(head);
     if (status < 300 && !isPage) return;
-    throw statusFailure(proxy, status, schemesIn(head));
+    throw tunnelStatusError(proxy, status, schemesIn(head));
   }
 }
 
@@ -40,12 +40,12 @@ export async function openHttpTunnel(
 async function readHead(connection: Deno.Conn, proxy: Proxy): Promise<string> {
   let head = "";
   while (!/\n\r?\n$/.test(head)) {
-    if (head.length === MAX_HEAD_BYTES) throw wrongProtocol(proxy);
+    if (head.length === MAX_HEAD_BYTES) throw protocolError(proxy);
     head += String.fromCharCode(...await readBytes(connection, 1));
     const isHttp = head.endsWith("\n")
       ? STATUS_LINE.test(head)
       : "HTTP/1.".startsWith(head.slice(0, 7));
-    if (!isHttp) throw wrongProtocol(proxy);
+    if (!isHttp) throw protocolError(proxy);
   }
   return head;
 }

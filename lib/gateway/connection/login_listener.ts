@@ -75,7 +75,7 @@ export class LoginListener implements Disposable {
       } catch (error) {
         if (this.#isClosed) return;
         if (isOutOfFiles(error)) return this.#close(error);
-        // It is about this connection alone, which was reset.
+        // Only this connection is affected: it was reset.
         await pause(ACCEPT_PAUSE);
       }
       await this.#closeSilent();

@@ -36,7 +36,7 @@ interface LoopbackFailureOptions {
   readonly operation: RemoteOperation;
   /** What was found to be lacking. */
   readonly obstacle?: Obstacle | undefined;
-  /** Whether the HTTP client was waited for in vain. */
+  /** Whether the HTTP client did not connect in time. */
   readonly isLate?: boolean;
 }
 

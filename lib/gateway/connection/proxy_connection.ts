@@ -14,7 +14,7 @@ import { connectDirectly, hostnameOf } from "./direct_connection.ts";
 import { openHttpTunnel } from "./http_tunnel.ts";
 import { isUnknownIssuer } from "./known_failures.ts";
 import { openSocksTunnel } from "./socks_tunnel.ts";
-import { noConnection, tunnelError } from "./tunnel_failure.ts";
+import { noConnectionError, tunnelError } from "./tunnel_error.ts";
 import type { Redactor } from "../../text.ts";
 
 export interface ConnectThroughOptions {
@@ -56,7 +56,7 @@ async function connectTo(
       return await connectOnce(proxy, signal);
     } catch (error) {
       const mayWork = isUnknownIssuer(error) && await loadCertificates(tried);
-      if (!mayWork) throw noConnection(proxy, error, redactor);
+      if (!mayWork) throw noConnectionError(proxy, error, redactor);
     }
   }
 }

@@ -12,7 +12,7 @@ import {
 import { LoginListener } from "./login_listener.ts";
 import { findObstacle, type Obstacle } from "./loopback.ts";
 import type { Route } from "./route.ts";
-import { tunnelError } from "./tunnel_failure.ts";
+import { tunnelError } from "./tunnel_error.ts";
 import type { AnsweredConnection } from "./unused_connection.ts";
 
 /**
@@ -170,9 +170,9 @@ export class Relay implements Disposable {
    */
   async #copy(client: Deno.Conn, service: Deno.Conn): Promise<void> {
     const end = () => this.#isOver = true;
-    const hear = () => this.#isSilent = false;
+    const noteBytes = () => this.#isSilent = false;
     await Promise.all([
-      copyBytes(client, service, hear).finally(end)
+      copyBytes(client, service, noteBytes).finally(end)
         .catch(() => dropBytes(client)),
       copyBytes(service, client).finally(end)
         .catch(() => client.closeWrite()),

@@ -96,7 +96,7 @@ export class Route implements Disposable {
   /**
    * Sends a message on a connection on which nothing was sent, and waits for the first
    * bytes of an answer. If the connection ahead fails, or does not answer in a second,
-   * the message is also sent on a new one, and the first answer counts. If the new one
+   * the message is also sent on a new one, and the first answer is used. If the new one
    * fails, the one ahead has another second. The service may get the message twice, so it
    * must not start anything: the ClientHello of TLS does not.
    *

@@ -11,7 +11,7 @@ import {
   SOCKS_VERSION,
   SUCCEEDED,
 } from "./socks.ts";
-import { loginFailure, socksFailure, wrongProtocol } from "./tunnel_failure.ts";
+import { loginError, protocolError, socksError } from "./tunnel_error.ts";
 
 /**
  * Asks a SOCKS proxy for a tunnel to the service, whose name it looks up. The connection
@@ -27,20 +27,20 @@ export async function openSocksTunnel(
   const offer = Uint8Array.of(SOCKS_VERSION, methods.length, ...methods);
   await writeBytes(connection, offer);
   const [version, method = 0] = await readBytes(connection, 2);
-  if (version !== SOCKS_VERSION) throw wrongProtocol(proxy);
-  if (!methods.includes(method)) throw loginFailure(proxy);
+  if (version !== SOCKS_VERSION) throw protocolError(proxy);
+  if (!methods.includes(method)) throw loginError(proxy);
 
   if (method === PASSWORD) {
     const login = [...sizedText(user), ...sizedText(password)];
     await writeBytes(connection, Uint8Array.of(LOGIN_VERSION, ...login));
     const [, answer] = await readBytes(connection, 2);
-    if (answer !== SUCCEEDED) throw loginFailure(proxy);
+    if (answer !== SUCCEEDED) throw loginError(proxy);
   }
 
   const request = [SOCKS_VERSION, CONNECT, 0, ...addressOf(url)];
   await writeBytes(connection, Uint8Array.from(request));
   const [, reply = SUCCEEDED] = await readBytes(connection, 2);
-  if (reply !== SUCCEEDED) throw socksFailure(proxy, reply);
+  if (reply !== SUCCEEDED) throw socksError(proxy, reply);
   await readBytes(connection, 1); // reserved
   await dropAddress(connection);
 }

@@ -6,12 +6,12 @@ import {
 } from "../../../../lib/gateway/connection/connection_failure.ts";
 import { loopbackFailure } from "../../../../lib/gateway/connection/loopback.ts";
 import {
-  noConnection,
-  socksFailure,
-  statusFailure,
+  noConnectionError,
+  protocolError,
+  socksError,
   tunnelError,
-  wrongProtocol,
-} from "../../../../lib/gateway/connection/tunnel_failure.ts";
+  tunnelStatusError,
+} from "../../../../lib/gateway/connection/tunnel_error.ts";
 import type { Failure } from "../../../../lib/gateway/failure/failure.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
 import { Redactor } from "../../../../lib/text.ts";
@@ -213,7 +213,7 @@ const SPECIAL: readonly (readonly [string, Circumstances, string])[] = [
     { baseUrl: "https://agent.company.example" },
     "https://agent.company.example cannot be reached (its certificate comes",
   ],
-  ...[undefined, statusFailure(HTTP, 502, []).failure].map((relayFailure) =>
+  ...[undefined, tunnelStatusError(HTTP, 502, []).failure].map((relayFailure) =>
     [
       NO_NAME,
       { baseUrl: "https://the-brain.example", relayFailure },
@@ -247,13 +247,13 @@ function proxy(scheme: Proxy["scheme"]): Proxy {
 function lost(proxy: Proxy, text: string): string {
   return withVariables(
     {},
-    () => told(noConnection(proxy, new Error(text), redactor).failure),
+    () => told(noConnectionError(proxy, new Error(text), redactor).failure),
   );
 }
 
 const answered = (status: number) =>
-  told(statusFailure(HTTP, status, []).failure);
-const refused = (code: number) => told(socksFailure(HTTP, code).failure);
+  told(tunnelStatusError(HTTP, status, []).failure);
+const refused = (code: number) => told(socksError(HTTP, code).failure);
 
 Deno.test("the failures of proxies say what became of a request and what to check; relay_test.ts has more", () => {
   const lines = [
@@ -261,7 +261,7 @@ Deno.test("the failures of proxies say what became of a request and what to chec
     lost(HTTP, "invalid host 'a..b': empty label found in FQDN"),
     lost(SECURE, UNTRUSTED.replace("Connect: ", "")),
     lost(SECURE, "InvalidMessage"),
-    told(wrongProtocol(HTTP).failure),
+    told(protocolError(HTTP).failure),
     ...[302, 400, 403, 407, 408, 429, 500, 511].map(answered),
     ...[2, 3, 4, 5, 99].map(refused),
   ];

@@ -52,7 +52,7 @@ function schemesOf({ variable }: Proxy): Redacted {
 }
 
 /** The error for a proxy that cannot be connected to, or fails the TLS handshake. */
-export function noConnection(
+export function noConnectionError(
   proxy: Proxy,
   cause: unknown,
   redactor: Redactor,
@@ -65,7 +65,7 @@ export function noConnection(
   return tunnelError(proxy, { ...failure, advice: advice ?? usual });
 }
 
-export function wrongProtocol(proxy: Proxy): RequestError {
+export function protocolError(proxy: Proxy): RequestError {
   const name = proxy.scheme.startsWith("socks") ? "SOCKS" : "HTTP";
   const reason = safe`it does not speak ${name}`;
   return tunnelError(proxy, { reason, stage: "refused" });
@@ -75,7 +75,7 @@ export function wrongProtocol(proxy: Proxy): RequestError {
  * The error for a proxy that requires a login, or rejects the one that it got. Only HTTP
  * proxies name the authentication schemes that they offer.
  */
-export function loginFailure(
+export function loginError(
   proxy: Proxy,
   schemes?: readonly Scheme[],
 ): RequestError {
@@ -96,12 +96,12 @@ export function loginFailure(
   return tunnelError(proxy, { reason, advice, stage: "refused" });
 }
 
-export function statusFailure(
+export function tunnelStatusError(
   proxy: Proxy,
   status: number,
   schemes: readonly Scheme[],
 ): RequestError {
-  if (status === 407) return loginFailure(proxy, schemes);
+  if (status === 407) return loginError(proxy, schemes);
   const isPage = status < 400 || status === 511;
   const reason = isPage
     ? safe`it answered ${status} with a web page, perhaps a sign-in page`
@@ -114,7 +114,7 @@ export function statusFailure(
   });
 }
 
-export function socksFailure(proxy: Proxy, code: number): RequestError {
+export function socksError(proxy: Proxy, code: number): RequestError {
   return tunnelError(proxy, {
     reason: safe`it refused with code ${code}`,
     advice: settingsOf(proxy),
