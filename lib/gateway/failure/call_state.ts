@@ -10,7 +10,7 @@ export interface CallIds {
 
 /**
  * How far a call got, moved forward where it happens. It is the only source of fates:
- * whoever ends a call, for whatever reason, asks it.
+ * callers that end a call, for whatever reason, ask it.
  *
  * A request moves forward: `not sent`, then `perhaps taken`, then how it ended. Only its
  * end may prove that the service did not take it after all.

@@ -18,7 +18,7 @@ export interface OpenStream {
  * garbage-collected.
  *
  * @param signal Belongs to this answer: a listener stays on it.
- * @param silences Is told when the body is waited for.
+ * @param silences Begins and ends one with each wait for the body.
  * @throws The signal's reason, if it is aborted.
  */
 export function readBody(

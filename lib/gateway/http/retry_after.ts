@@ -1,8 +1,8 @@
 /**
- * How long `Retry-After` asks to wait, in milliseconds; 0 if it does not. It gives whole seconds or a date
- * (RFC 9110, 10.2.3). A date is compared with the answer's own `Date`, because the local
- * clock may be wrong. In other texts, the largest number is used: "1.5", "5 seconds",
- * "5, 10".
+ * How long `Retry-After` asks to wait, in milliseconds; 0 without one that can be read.
+ * It gives whole seconds or a date (RFC 9110, 10.2.3). A date is compared with the
+ * answer's own `Date`, because the local clock may be wrong. In other texts, the largest
+ * number is used: "1.5", "5 seconds", "5, 10".
  */
 export function retryAfterOf(headers: Headers): number {
   const text = headers.get("retry-after") ?? "";

@@ -36,7 +36,7 @@ export class Silences {
     this.#begun = this.#clock.now;
   }
 
-  /** Ends the one that goes on, if there is one. */
+  /** Ends the current one, if there is one. */
   end(): void {
     if (this.#begun === undefined) return;
     this.last = this.#clock.now - this.#begun;

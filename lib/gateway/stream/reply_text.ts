@@ -46,7 +46,7 @@ export function selectReply(event: JsonObject): Reply {
     return { text: unchanged(explanation), unread: [] };
   }
 
-  // One message alone is read as a list of one.
+  // A single message is read as a list of one.
   const messages = found ? [found].flat().map(readMessage) : [];
   const question = messages.findLastIndex(({ author }) =>
     USERS.includes(author)

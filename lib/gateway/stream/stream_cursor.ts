@@ -25,7 +25,7 @@ export type CursorEvent = StreamEvent | "unknown";
  * | is the first   | any              | new                                  |
  * | resumes        | another          | new                                  |
  * | resumes        | the run's first  | old, up to the id it resumes after   |
- * | resumes        | has not come     | held back, until the next line tells |
+ * | resumes        | has not come     | held back, until the next line shows |
  *
  * Events that have the id after which the connection resumes are old, until another
  * one has moved the cursor. The reply is always new.

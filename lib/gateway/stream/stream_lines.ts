@@ -1,7 +1,7 @@
 import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
 import { type Line, WholeLines } from "../../io.ts";
 
-/** The most bytes of UTF-8 that a line of a stream may hold, a reply in it: 16 MiB. */
+/** The most bytes of UTF-8 in a line of a stream, and so in a reply: 16 MiB. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /** Splits a stream into lines at `\n` and `\r\n`. */
