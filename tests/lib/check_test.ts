@@ -8,10 +8,10 @@ import {
   type Behaviour,
   body,
   complete,
-  delayed,
   hang,
   json,
   progress,
+  sleep,
 } from "../support/service/behaviours.ts";
 import type { Operation } from "../support/service/exchange.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
@@ -101,6 +101,12 @@ function strangers(behaviour: Behaviour): Service {
   };
 }
 
+/** All events of a run at its end, after more than 2 s. */
+const late: Behaviour = async (_, { signal }) => {
+  await sleep(2_100, signal);
+  return body([ALL])();
+};
+
 /** What is wrong, as the table of docs/service.md says it; a service; the words. */
 // deno-fmt-ignore: a table, one service a line
 const SERVICES: readonly (readonly [wrong: string, service: Service, says?: RegExp])[] = [
@@ -112,7 +118,7 @@ const SERVICES: readonly (readonly [wrong: string, service: Service, says?: RegE
   ["The stream is refused, compressed, HTML, redirected", { stream: answer(403) }],
   ["No event is known", stream(event({ type: "complete" }, 0))],
   ["The run fails, or its stream ends too early", stream(event({ event: "error" }, 0))],
-  ["All events come at the end", { stream: delayed(2_100, body([ALL])) }, /the service \(flush after each event\), or by a reverse proxy/],
+  ["All events come at the end", { stream: late }, /the service \(flush after each event\), or by a reverse proxy/],
   ["The stream is cut, and resumed", stream(event(EVENTS[0], 0), body([event(EVENTS[1], 1)]), "break"), /interrupted \(1, first: connection lost\)/],
   ["There is no reply, or its messages cannot be read", stream(event({ event: "complete" }, 0)), /no reply found, so users see "Run completed\."/],
   ["Events with other names", stream(event({ event: "step" }, 9) + ALL)],

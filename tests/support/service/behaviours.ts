@@ -120,17 +120,6 @@ export function hang(): Behaviour {
   return (_request, { signal }) => aborted(signal);
 }
 
-/** Another behaviour, or the normal answer, after `ms`. */
-export function delayed(
-  ms: number,
-  behaviour: Behaviour = (_request, context) => context.normal(),
-): Behaviour {
-  return async (request, context) => {
-    await sleep(ms, context.signal);
-    return await behaviour(request, context);
-  };
-}
-
 /** Values that are pulled one by one, synchronously or asynchronously. */
 type Source<T> = Iterable<T> | AsyncIterable<T>;
 
