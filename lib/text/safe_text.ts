@@ -39,7 +39,7 @@ export function isServiceId(id: string): id is ServiceId {
     !/^\.{0,2}$/.test(id) && !wholeCharacters(id).includes("\ufffd");
 }
 
-/** What a text in own words may contain: a number, a safe text or a literal, no `string`. */
+/** What a text in own words may contain: a number, a safe text or a literal. */
 export type Part<T, Safe = Redacted> = T extends number | Safe ? T
   : T extends Branded<never> ? never
   : string extends T ? never

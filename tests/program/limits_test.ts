@@ -11,6 +11,7 @@ import {
   progress,
 } from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
+import { soon } from "../support/waits.ts";
 
 const MIB = 1024 * 1024;
 const EIGHT_MIB = new Uint8Array(8 * MIB).fill(0x78);
@@ -98,12 +99,15 @@ test(
   }, { chunkSize: 64 * 1024 }),
   async (setup) => {
     let count = 0;
+    const done = Promise.withResolvers<void>();
     let warm: ReturnType<Setup["usage"]> | undefined;
     setup.onRequest = ({ params: { update } }) => {
       if (update._meta?.status === `${count}`) count++;
       if (count === COUNT / 2) warm ??= setup.usage();
+      if (update.content?.text === "Done.") done.resolve();
     };
-    await setup.bridge.prompt(setup.sessionId, "hello");
+    await setup.bridge.sendPrompt(setup.sessionId, "hello");
+    await soon(done.promise, () => `${COUNT} events, but ${count}`, 180_000);
     assertEquals(count, COUNT);
     return (await warm)?.peak;
   },

@@ -190,7 +190,11 @@ async function runStopped(
     ],
     env: { ...settings(service), ...ca && { DENO_CERT: ca.certificate } },
   });
-  if (answer === stopWhileWriting) client.stdout.pause();
+  if (answer === stopWhileWriting) {
+    client.stdout.pause();
+    // It may end before it comes there.
+    client.status.then(() => client.stdout.resume());
+  }
   const { code, stdout, stderr } = await client.finish(
     isPiped ? "hello\n" : "",
   );
