@@ -52,7 +52,7 @@ class Scene implements AsyncDisposable {
   /** The text of an answer. */
   async text(method: "GET" | "POST"): Promise<string> {
     const text = this.send(method).then((response) => response.text());
-    return await soon(text, () => `no answer to ${method}`);
+    return await soon(text, () => `no answer to ${method}`, 10_000);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
