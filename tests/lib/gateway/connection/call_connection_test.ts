@@ -46,13 +46,14 @@ class Scene implements AsyncDisposable {
 
   send(method: "GET" | "POST"): Promise<Response> {
     const { signal } = this.#dropped;
-    return this.connection.fetch(this.#url, { method, signal });
+    const response = this.connection.fetch(this.#url, { method, signal });
+    return soon(response, () => `no answer to ${method}`, 10_000);
   }
 
   /** The text of an answer. */
   async text(method: "GET" | "POST"): Promise<string> {
-    const text = this.send(method).then((response) => response.text());
-    return await soon(text, () => `no answer to ${method}`, 10_000);
+    const response = await this.send(method);
+    return await soon(response.text(), () => `no body for ${method}`, 10_000);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
