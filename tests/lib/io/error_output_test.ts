@@ -43,7 +43,7 @@ Deno.test("ErrorOutput drops progress while more than 1 MiB waits, and nothing e
   const streams = new Streams();
   streams.print(""); // writes nothing
   streams.print("x".repeat(MIB));
-  streams.print("still taken\n", "progress");
+  streams.print("::still taken\n", "progress");
   streams.print("dropped\n", "progress");
   streams.print("error\n");
   await streams.take(1_000);
@@ -53,7 +53,7 @@ Deno.test("ErrorOutput drops progress while more than 1 MiB waits, and nothing e
   streams.print("taken again\n", "progress");
   await streams.error.flush(60_000);
 
-  assertEquals(streams.text.slice(MIB), "still taken\nerror\ntaken again\n");
+  assertEquals(streams.text.slice(MIB), "::still taken\nerror\ntaken again\n");
   assertEquals(streams.begun, writes + 1);
 });
 

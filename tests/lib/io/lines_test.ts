@@ -94,12 +94,14 @@ Deno.test("WholeLines reads the lines that end in each chunk, tells at once of a
   const texts = ["12\n\n34", "5\n1234", "56", "789", "a\n\ufeffb\nc", "d"];
   const whole = new WholeLines({ maxBytes: 5 });
   const lines = texts.map((text) =>
-    whole.endingIn(encoder.encode(text)).map(textOrFault)
+    whole.endingIn(encoder.encode(text)).map((line) =>
+      typeof line === "string" ? line : `${line.fault}: ${line.text}`
+    )
   );
   assertEquals(lines, [
     ["12\n", "\n"],
     ["345\n"],
-    ["too long"],
+    ["too long: 123456"],
     [],
     ["\ufeffb\n"],
     [],
