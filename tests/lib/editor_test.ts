@@ -295,6 +295,12 @@ Deno.test("Editor ends with the terminal, whatever is dropped, and rejects every
   person.leave();
   await setImmediate();
   await person.play("drops 0\ngets end");
+  using typing = new Person(40);
+  await typing.play("read\ntype abc");
+  typing.leave();
+  await typing.play("gets end");
+  await typing.editor.leave("farewell\n");
+  await typing.sees("> abc", "farewell");
   using broken = new Person(40);
   broken.leave(new Error("it is gone"));
   for (let i = 0; i < 2; i++) {
