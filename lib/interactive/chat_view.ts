@@ -5,7 +5,7 @@ import type { StatusLine } from "./status_line.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Step, Typing, View, ViewEvent } from "./view.ts";
 import { writeReply } from "./write_reply.ts";
-import { type Shown, shown, type Unchanged } from "../text.ts";
+import { type Shown, shown } from "../text.ts";
 
 /**
  * Where lines are shown and prompts are typed: an editor, or plain lines, which draw no
@@ -59,7 +59,7 @@ export class ChatView implements View {
   }
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
-    const { surface, terminal } = this.#options;
+    const { surface, terminal, stdout } = this.#options;
     switch (event.type) {
       case "begin":
         return this.#begin(event);
@@ -70,7 +70,13 @@ export class ChatView implements View {
         return this.#step(event);
       case "reply":
         surface.print(linesAbout(event, terminal));
-        return this.#reply(event.text, signal);
+        if (terminal.mixesReplies) surface.print(shown`\n`);
+        this.#isHushed = terminal.endsProgress;
+        return writeReply(
+          { stdout, form: terminal.replies },
+          event.text,
+          signal,
+        );
       case "banner":
       case "thread":
       case "dropped":
@@ -108,15 +114,5 @@ export class ChatView implements View {
   /** Writes lines about progress, above the row if there is one. */
   #print(lines: Shown): void {
     if (!this.#isHushed) this.#options.surface.print(lines, "progress");
-  }
-
-  #reply(
-    text: Unchanged,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const { surface, terminal, stdout } = this.#options;
-    if (terminal.mixesReplies) surface.print(shown`\n`);
-    this.#isHushed = terminal.endsProgress;
-    return writeReply({ stdout, form: terminal.replies }, text, signal);
   }
 }
