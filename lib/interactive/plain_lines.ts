@@ -33,13 +33,9 @@ export class PlainLines implements Surface {
   }
 
   print(lines: Shown, kind?: "progress" | "ctrl-c"): void {
-    if (kind === "ctrl-c") this.#printAfterCtrlC(lines);
-    else this.#options.stderr.write(lines, kind);
-  }
-
-  /** The terminal has echoed the Ctrl-C in the row of the cursor. */
-  #printAfterCtrlC(lines: Shown): void {
     const { sign, stderr } = this.#options;
+    if (kind !== "ctrl-c") return stderr.write(lines, kind);
+    // The terminal has echoed the Ctrl-C in the row of the cursor.
     const repeated = this.#isAfterSign ? sign : "";
     if (lines + repeated !== "") stderr.write(shown`\n${lines}${repeated}`);
   }
