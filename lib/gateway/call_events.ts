@@ -1,4 +1,4 @@
-import type { CallIds } from "./failure/call_state.ts";
+import type { CallIds, CallState } from "./failure/call_state.ts";
 import type { Fate } from "./failure/fate.ts";
 
 /**
@@ -30,7 +30,7 @@ export interface CallEvents<E> extends AsyncIterable<E> {
  * are handed on one by one: without a generator, which would await each one twice more.
  */
 export function callEvents<E>(
-  state: Pick<CallEvents<E>, "fate" | "ids">,
+  state: CallState,
   batches: AsyncGenerator<readonly E[]>,
 ): CallEvents<E> {
   let batch: Iterator<E> = [].values();

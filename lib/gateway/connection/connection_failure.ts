@@ -1,5 +1,5 @@
 import { environmentVariable } from "../../io.ts";
-import { DEFAULT_BASE_URL, type Proxy } from "../../settings.ts";
+import { DEFAULT_BASE_URL } from "../../settings.ts";
 import { type Redactor, safe } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import type { Failure } from "../failure/failure.ts";
@@ -15,9 +15,7 @@ import type { Route } from "./route.ts";
 
 export interface ConnectionFailureOptions {
   readonly operation: RemoteOperation;
-  readonly route: Pick<Route, "url" | "redactor"> & {
-    readonly proxy: Pick<Proxy, "origin"> | undefined;
-  };
+  readonly route: Pick<Route, "url" | "proxy" | "redactor">;
   /** Why the relay did not reach the service, if it did not. */
   readonly relayFailure?: Failure | undefined;
 }

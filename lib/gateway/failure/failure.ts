@@ -47,10 +47,7 @@ export class ServiceError extends Error {
   override readonly message: Redacted;
 
   /** @param state The call, in the state in which it failed. */
-  constructor(
-    failure: Failure,
-    state: Pick<CallState, "operation" | "fateAt" | "ids">,
-  ) {
+  constructor(failure: Failure, state: CallState) {
     super(failure.reason);
     this.failure = failure;
     this.operation = state.operation;

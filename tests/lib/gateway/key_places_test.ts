@@ -79,7 +79,13 @@ Deno.test("a key is left out of what the errors of connections quote, and of the
         operation: "create thread",
         route: {
           url: new URL(`https://${host}.test`),
-          proxy: { origin: `http://${host}.test:3128` },
+          proxy: {
+            variable: "HTTPS_PROXY",
+            scheme: "http",
+            origin: `http://${host}.test:3128`,
+            user: "",
+            password: "",
+          },
           redactor,
         },
       });
