@@ -161,9 +161,9 @@ export class StatusLine {
   }
 
   #markOf(completed: boolean): Shown {
-    const { style } = this.#options;
     const { done, failed } = this.#marks;
-    return shown`${completed ? style.green(done) : style.red(failed)}`;
+    const { green, red } = this.#options.style;
+    return shown`${completed ? green(done) : red(failed)}`;
   }
 
   /** The line that stays on the screen after a node, or the run, has finished. */
