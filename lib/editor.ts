@@ -175,7 +175,7 @@ export class Editor {
 
   /**
    * Leaves what was typed and queued on the terminal, with lines below it, and gives the
-   * terminal back as soon as it has taken everything. One that takes nothing any more is
+   * terminal back as soon as it has accepted everything. One that accepts nothing is
    * left as it is.
    */
   async leave(below = ""): Promise<void> {
@@ -232,23 +232,23 @@ export class Editor {
     const { isAwaited } = this.#inputs;
     if (isAwaited) this.#display.leave();
     this.#inputs.end();
-    if (!isAwaited) this.#tellQueued(`${LEAVING}\n`);
+    if (!isAwaited) this.#announceQueued(`${LEAVING}\n`);
   }
 
   /** Takes a Ctrl-D during an operation back. */
   #stay(): void {
     if (!this.#inputs.isEnding) return;
     this.#inputs.reopen();
-    this.#tell("Does not leave\n");
+    this.#announce("Does not leave\n");
   }
 
   /** Writes lines in place of rows, where only the text at the prompt is drawn. */
-  #tell(lines: string): void {
+  #announce(lines: string): void {
     if (this.#options.isPlain) this.print(lines);
   }
 
-  #tellQueued(lines: string): void {
-    this.#tell(lines);
+  #announceQueued(lines: string): void {
+    this.#announce(lines);
     const [next = { kind: "end" }] = this.#inputs.waiting;
     this.#options.keyboard.onQueued(next);
   }
@@ -305,7 +305,7 @@ export class Editor {
     if (entry?.kind !== "text") return false;
     const typed = cursorAtEnd(entry.text);
     this.#state = settled(this.#state, { typed, undo: [] });
-    this.#tell("Not queued any more\n");
+    this.#announce("Not queued any more\n");
     return true;
   }
 
@@ -320,7 +320,7 @@ export class Editor {
       : { kind: "refused", reason };
     if (isAwaited) this.#display.replace(this.#sent(text));
     this.#inputs.add(entry);
-    if (!isAwaited) this.#tellQueued(this.#sent(text, QUEUED));
+    if (!isAwaited) this.#announceQueued(this.#sent(text, QUEUED));
   }
 
   /** Why a text cannot be sent; `undefined` if it can. */

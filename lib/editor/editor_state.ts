@@ -3,7 +3,7 @@ import { cursorAtEnd, type CursorText } from "./cursor_text.ts";
 /** The most texts in the history, and the most changes that can be undone. */
 const MAX_KEPT = 1_000;
 
-/** The most UTF-16 code units that each of these two lists holds in total. */
+/** The most UTF-16 code units in each of these two lists. */
 const MAX_KEPT_LENGTH = 64 * 1024 * 1024;
 
 export interface Search {

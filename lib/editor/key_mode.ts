@@ -30,8 +30,8 @@ export interface KeyMode {
    */
   stop(): Promise<void>;
   /**
-   * Switches the terminal back when it has taken everything. If it takes nothing any
-   * more, its modes are not touched.
+   * Switches the terminal back when it has accepted all output. If it accepts no more,
+   * its modes are not touched.
    */
   leave(): Promise<void>;
 }

@@ -21,7 +21,7 @@ const SEQUENCE = RegExp(
   String.raw`${STRING}(?:\x07|\x1b\\)|${MOUSE}{3}|\[\[[A-E]|\[\d\$|${KEY}`,
   "uy",
 );
-/** The start of a sequence, which goes on or is broken off. */
+/** The start of a sequence that is unfinished or broken off. */
 const PREFIX = RegExp(
   String
     .raw`${STRING}(?:\x1b$)?|${MOUSE}{0,2}|\[\[$|\x1b?[[O][0-?]*[ -/]*|\x1b?$`,

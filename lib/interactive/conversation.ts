@@ -36,7 +36,7 @@ interface Prompt {
 }
 
 /**
- * Prompts that run on one thread, one at a time. It holds the state of the thread, and
+ * Prompts that run on one thread, one at a time. It owns the state of the thread, and
  * decides what Ctrl-C does; an {@linkcode Operation} is what a user can drop, and a
  * {@linkcode View} shows what happens.
  */
@@ -171,7 +171,7 @@ export class Conversation {
     }
   }
 
-  /** Leaves at once if the terminal takes nothing any more. */
+  /** Leaves at once if the terminal accepts no more output. */
   async #leaveIfStuck(code: number): Promise<void> {
     const { typing } = this.#options.view;
     if (await typing?.takesOutput?.() === false) this.#leaving.resolve(code);
