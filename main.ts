@@ -37,6 +37,9 @@ const PARENT_INTERVAL = 2000;
 
 const process = new Process();
 
+/** What was wrong with the settings, one line each. It may be why a start fails. */
+const warnings: string[] = [];
+
 async function main(args: readonly string[]): Promise<number> {
   // V8 reparses the functions on the stack when the first error is created, even
   // the one for a missing .env. Yielding here keeps this file off the stack
@@ -56,8 +59,6 @@ async function main(args: readonly string[]): Promise<number> {
     const reason = isUsage
       ? `${error.message}; see agent-gateway --help`
       : error.message;
-    const warnings = isUsage ? [] : error.warnings;
-    warn(warnings);
     process.report("error", KEYLESS.showName(reason));
     if (asksForBridge(args)) {
       const message = [...warnings, reason].join(". ");
@@ -67,18 +68,13 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function warn(warnings: readonly string[]): void {
-  for (const line of warnings) {
-    process.report("warning", KEYLESS.showName(line));
-  }
-}
-
 function loadSettingsFor(
   { baseUrl }: BridgeArguments | InteractiveArguments,
 ): Settings {
-  const settings = loadSettings(baseUrl);
-  warn(settings.warnings);
-  return settings;
+  return loadSettings(baseUrl, (line) => {
+    warnings.push(line);
+    process.report("warning", KEYLESS.showName(line));
+  });
 }
 
 function start(asked: Arguments): Promise<number> {

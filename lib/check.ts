@@ -86,17 +86,18 @@ async function checkSettings(
   baseUrl: string | undefined,
 ): Promise<Settings | undefined> {
   const name = "settings";
-  const warn = async (warnings: readonly string[]) => {
+  const warnings: string[] = [];
+  const addWarnings = async () => {
     for (const text of warnings) {
       await report.add({ state: "note", name, text: KEYLESS.show(text) });
     }
   };
   let settings;
   try {
-    settings = loadSettings(baseUrl);
+    settings = loadSettings(baseUrl, (line) => warnings.push(line));
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    await warn(error.warnings);
+    await addWarnings();
     const text = KEYLESS.show(error.message);
     await report.add({ state: "failed", name, text });
     return undefined;
@@ -108,7 +109,7 @@ async function checkSettings(
   const url = redactor.show(settings.baseUrl);
   const text = safe`${key}, service ${url} ${from(sources.baseUrl)}`;
   await report.add({ state: "ok", name, text });
-  await warn(settings.warnings);
+  await addWarnings();
   const proxy = proxyOf(settings, redactor);
   await report.add({ state: "ok", name: "proxy", text: proxy });
   return settings;

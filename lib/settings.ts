@@ -27,8 +27,6 @@ export interface Settings {
   readonly proxy: Proxy | undefined;
   /** The sources of key and base URL, for troubleshooting. */
   readonly sources: SettingSources;
-  /** What is ignored or risky, one line each. */
-  readonly warnings: readonly string[];
 }
 
 interface SettingSources {
@@ -45,31 +43,25 @@ interface SettingSources {
  * from here on, Deno does not see them.
  *
  * @param flag The value of `--base-url`.
+ * @param warn Gets what is ignored or risky, one line each. It may be why this fails.
  * @throws {SettingsError} If the key is missing, or it, the base URL or the proxy of the
- * service is malformed. The error has the warnings, too.
+ * service is malformed.
  */
-export function loadSettings(flag?: string): Settings {
-  const warnings: string[] = [];
-  try {
-    return load(flag, warnings);
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    throw new SettingsError(error.message, warnings);
-  }
-}
-
-function load(flag: string | undefined, warnings: string[]): Settings {
+export function loadSettings(
+  flag: string | undefined,
+  warn: (line: string) => void,
+): Settings {
   // Deno would look for a file without a name, and fail.
   if (environmentVariable("DENO_CERT") === "") Deno.env.delete("DENO_CERT");
 
   const variable = fromEnvironment(KEY);
   const dotenv = readDotenv({ isNeeded: variable === undefined });
-  if (dotenv.warning !== undefined) warnings.push(dotenv.warning);
+  if (dotenv.warning !== undefined) warn(dotenv.warning);
 
   const apiKey = validateKey(variable ?? dotenvValue(dotenv.text, KEY));
   const isKeyOfFile = variable === undefined;
   if (isKeyOfFile && dotenv.isWritableByAll) {
-    warnings.push(
+    warn(
       "All users of this machine can change .env, and so choose where prompts go; run chmod o-w .env",
     );
   }
@@ -77,7 +69,7 @@ function load(flag: string | undefined, warnings: string[]): Settings {
   const { value, source } = findBaseUrl(flag, isKeyOfFile ? dotenv.text : "");
   const isUnused = source === "built-in" && !isKeyOfFile;
   if (isUnused && isAssigned(dotenv.text, BASE_URL)) {
-    warnings.push(
+    warn(
       `Ignoring ${BASE_URL} in .env, because ${KEY} does not come from there; set ${BASE_URL} in the environment, or use --base-url`,
     );
   }
@@ -92,7 +84,6 @@ function load(flag: string | undefined, warnings: string[]): Settings {
       apiKey: isKeyOfFile ? ".env" : "environment",
       baseUrl: source,
     },
-    warnings,
   };
 }
 

@@ -21,16 +21,18 @@ type Sources = SettingsSources & { readonly baseUrl?: string };
 
 /** The settings from these sources, or the error; then the warnings; as lines. */
 function settingsIn(sources: Sources): string {
+  const warnings: string[] = [];
+  const warn = (line: string) => warnings.push(line);
   try {
-    const { apiKey, baseUrl, isLocal, ...more } = loadSettingsIn(sources);
+    const { apiKey, baseUrl, isLocal, ...more } = loadSettingsIn(sources, warn);
     const { apiKey: keyFrom, baseUrl: urlFrom } = more.sources;
     const url = urlFrom === "built-in" ? urlFrom : `${urlFrom}: ${baseUrl}`;
     const place = isLocal ? " (this machine)" : "";
     const first = `${keyFrom}: ${apiKey}, ${url}${place}`;
-    return [first, ...more.warnings].join("\n");
+    return [first, ...warnings].join("\n");
   } catch (error) {
     assertInstanceOf(error, SettingsError);
-    return [error.message, ...error.warnings].join("\n");
+    return [error.message, ...warnings].join("\n");
   }
 }
 
@@ -328,7 +330,7 @@ Deno.test("loadSettings() takes the base URL of the flag, the environment, .env,
 Deno.test("loadSettings() removes an empty DENO_CERT, and no other", () => {
   for (const value of ["", "/certificates.pem"]) {
     within({ env: { APP_API_KEY: "key", DENO_CERT: value } }, () => {
-      loadSettings();
+      loadSettings(undefined, () => {});
       assertEquals(Deno.env.get("DENO_CERT"), value || undefined);
     });
   }
@@ -339,7 +341,7 @@ Deno.test("loadSettings() takes the key and the URL from .env, and nothing else 
   const lines = names.map((name) => `${name}=https://${name}.example:80`);
   within({ dotenv: lines.join("\n") }, () => {
     const before = Deno.env.toObject();
-    const { apiKey, baseUrl, proxy } = loadSettings();
+    const { apiKey, baseUrl, proxy } = loadSettings(undefined, () => {});
     assertEquals([apiKey, baseUrl, proxy], [
       "https://APP_API_KEY.example:80",
       "https://app_base_url.example:80",

@@ -27,9 +27,10 @@ const NETWORK = [
 /** Calls `loadSettings()` with the given sources and no others. */
 export function loadSettingsIn(
   sources: SettingsSources & { readonly baseUrl?: string },
+  warn: (line: string) => void = () => {},
 ): Settings {
   const { baseUrl } = sources;
-  return within(sources, () => loadSettings(baseUrl));
+  return within(sources, () => loadSettings(baseUrl, warn));
 }
 
 /**
