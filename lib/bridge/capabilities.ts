@@ -11,7 +11,6 @@ import { isJsonObject, membersOf } from "../text.ts";
 import { VERSION } from "../version.ts";
 
 const NAME = "agent-gateway";
-const TITLE = "Agent Gateway";
 
 /**
  * The result of `initialize`. The bridge supports one protocol version, so the
@@ -23,7 +22,7 @@ export const INITIALIZE_RESULT = {
   protocolVersion: 1,
   serverInfo: { name: NAME, version: VERSION },
   capabilities: { agents: true },
-  agentInfo: { name: NAME, title: TITLE, version: VERSION },
+  agentInfo: { name: NAME, title: "Agent Gateway", version: VERSION },
   agentCapabilities: {
     loadSession: true,
     promptCapabilities: { embeddedContext: true },

@@ -52,8 +52,8 @@ interface InvalidLine {
 export interface RpcResponse {
   readonly kind: "response";
   readonly id: unknown;
-  /** `undefined` in a response with an error, of which nothing else is used. */
-  readonly result: unknown;
+  /** Missing if there is an error: then nothing of the response is used. */
+  readonly result?: unknown;
   readonly fault?: Fault;
 }
 
@@ -141,7 +141,7 @@ function refused(line: string, fault: Fault): InvalidLine | RpcResponse {
   const id = idIn(head);
   const [, kind = "method"] = /"(method|result|error)"\s*:/.exec(head) ?? [];
   if (kind !== "method") {
-    return { kind: "response", id, result: undefined, fault };
+    return { kind: "response", id, fault };
   }
   const isPrompt = /"method"\s*:\s*"session\/prompt"/.test(head);
   return invalid(

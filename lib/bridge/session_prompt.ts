@@ -27,7 +27,8 @@ export class SessionPrompt implements AcceptedPrompt {
   readonly #content: PromptContent;
   readonly #controller = new AbortController();
   readonly #messageIds = {
-    thoughts: inOnePiece(...crypto.randomUUID()), // in each update
+    // In one piece, because each progress event repeats it.
+    thoughts: inOnePiece(...crypto.randomUUID()),
     reply: crypto.randomUUID(),
   };
   /** Its number in the conversation. */
@@ -105,10 +106,9 @@ export class SessionPrompt implements AcceptedPrompt {
   /** The texts of the linked files by their URIs. */
   async #readFiles(): Promise<ReadonlyMap<string, string>> {
     const { requests, output } = this.#context;
-    const links = linksIn(this.#content);
-    if (!output.client.readsFiles || links.length === 0) return new Map();
+    if (!output.client.readsFiles) return new Map();
     const sessionId = this.#session.id;
-    return await readAttachedFiles(links, {
+    return await readAttachedFiles(linksIn(this.#content), {
       signal: this.#controller.signal,
       ask: (path, signal) => requests.readFile({ sessionId, path }, signal),
     });
@@ -121,6 +121,7 @@ export class SessionPrompt implements AcceptedPrompt {
     const { signal } = this.#controller;
     try {
       for await (const event of turn) {
+        // Now: the request that follows the run has another id.
         if (event.type === "run") this.#ids = turn.ids;
         for (
           const update of updatesFor(event, this.#messageIds, output.client)
