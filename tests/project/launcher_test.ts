@@ -4,6 +4,7 @@ import standIns from "../../tools/npm/import_map.json" with { type: "json" };
 import { unicodeWidth } from "../../tools/npm/unicode_width.ts";
 import { unreachable } from "../support/faulty_service/service.ts";
 import { programOutput } from "../support/program_output.ts";
+import { soon } from "../support/waits.ts";
 
 // The launcher, and the packages of npm that it puts in the place of those of JSR.
 
@@ -95,10 +96,10 @@ for (
         stdout: "piped",
       }).spawn();
       const output = child.stdout.getReader();
-      await output.read(); // It is ready.
+      await soon(output.read(), () => "a child that is ready");
       child.kill(signal);
-      assertEquals((await output.read()).done, true);
-      assertEquals((await child.status).code, expected);
+      const { code } = await soon(child.status, () => `the end by ${signal}`);
+      assertEquals([code, (await output.read()).done], [expected, true]);
     },
   });
 }
