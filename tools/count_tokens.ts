@@ -13,7 +13,7 @@ import { globSync } from "node:fs";
  * The most tokens of tests for each token of `lib/`. The aim is 2.1: lower it with each
  * file that becomes a table, and raise it only on purpose.
  */
-const LIMIT = 2.75;
+const LIMIT = 2.29;
 
 /** The number of tokens in the files that a pattern matches, without comments. */
 function tokensOf(pattern: string): number {
