@@ -213,8 +213,8 @@ function refuseExcluded(found: Found): void {
   if (count("-") > 1) throw new UsageError(`"-" can be given only once`);
   const mode = modeOf(found);
   const all: readonly Argument[] = [...OPTIONS, STANDARD_INPUT];
-  for (const { name, modes, isLook } of all) {
-    if (!found.has(name) || modes.includes(mode) || isLook) continue;
+  for (const { name, modes } of all) {
+    if (!found.has(name) || modes.includes(mode)) continue;
     const shown = name === "-" ? `"-"` : `--${name}`;
     throw new UsageError(
       mode === "prompts"

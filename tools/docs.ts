@@ -157,15 +157,16 @@ function variableRows(): Table {
 function optionRows(): Table {
   const options: readonly Option[] = [...OPTIONS, STANDARD_INPUT];
   return options.map((option) => {
-    const { name, value, effect, isLook } = option;
+    const { name, value, effect } = option;
     const names = option === STANDARD_INPUT ? [name] : spellings(option);
     const last = [names.at(-1), value].filter((part) => part).join(" ");
     const modes = MODES.filter(([mode]) => option.modes.includes(mode));
-    const isAny = isLook || modes.length === MODES.length;
     return [
       [...names.slice(0, -1), last].map(code).join(", "),
       effect,
-      isAny ? "Any" : modes.map(([, label]) => label).join(", "),
+      modes.length === MODES.length
+        ? "Any"
+        : modes.map(([, label]) => label).join(", "),
     ];
   });
 }

@@ -6,10 +6,8 @@ export interface Argument {
   readonly name: string;
   /** What it does, for `--help`: a sentence without a full stop. */
   readonly effect: string;
-  /** The modes in which it has an effect. The others reject it. */
+  /** The modes that accept it. */
   readonly modes: readonly Mode[];
-  /** Whether it changes nothing in the other modes, as it may be part of an alias. */
-  readonly isLook?: true;
 }
 
 /** Parsing, `--help`, completions, the manual and the documentation follow from this. */
@@ -25,6 +23,7 @@ export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 
 export const COLOR_CHOICES = ["auto", "always", "never"] as const;
 
+/** Also of options that change how prompts look: they may be part of an alias. */
 const ALL: readonly Mode[] = ["prompts", "bridge", "check"];
 
 /** `-`, the only positional argument. */
@@ -67,14 +66,12 @@ export const OPTIONS = [
     value: "WHEN",
     choices: COLOR_CHOICES,
     effect: "When to style replies and errors: auto, always, never",
-    modes: ["prompts"],
-    isLook: true,
+    modes: ALL,
   },
   {
     name: "plain",
     effect: "Redraws only the prompt (screen readers, slow links)",
-    modes: ["prompts"],
-    isLook: true,
+    modes: ALL,
   },
   {
     name: "bridge",
@@ -105,8 +102,7 @@ export const OPTIONS = [
     name: "quiet",
     short: "q",
     effect: "Hides the banner and progress",
-    modes: ["prompts"],
-    isLook: true,
+    modes: ALL,
   },
   {
     name: "verbose",
