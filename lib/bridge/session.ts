@@ -1,7 +1,7 @@
 import { type Redacted, safe, type ServiceId, size } from "../text.ts";
 import type { ClientOutput } from "./client_output.ts";
 import { invalidRequest, type RequestId } from "./json_rpc.ts";
-import type { Transcript } from "./transcripts.ts";
+import { Transcript, type Transcripts } from "./transcripts.ts";
 
 /** The most prompts that wait in a session for the one that runs. */
 export const MAX_WAITING = 100;
@@ -26,7 +26,7 @@ export class Session {
   /** Whether the service has said that it does not know the thread. */
   isGone = false;
   /** Set for a new session; cleared by its title, or when the session is closed. */
-  needsTitle = false;
+  #needsTitle: boolean;
   /**
    * The prompts that are neither answered nor cancelled: the first one runs, the others
    * wait.
@@ -36,12 +36,15 @@ export class Session {
   #allAnswered: Promise<void> = Promise.resolve();
 
   constructor(
-    transcript: Transcript,
-    { id, threadId }: Pick<Session, "id" | "threadId">,
+    transcripts: Transcripts,
+    { id, threadId, isNew }: Pick<Session, "id" | "threadId"> & {
+      readonly isNew: boolean;
+    },
   ) {
-    this.transcript = transcript;
+    this.transcript = new Transcript(transcripts, !isNew);
     this.id = id;
     this.threadId = threadId;
+    this.#needsTitle = isNew;
   }
 
   /**
@@ -73,7 +76,7 @@ export class Session {
 
   /** Cancels all of its prompts; resolves when they have been answered. */
   async close(): Promise<void> {
-    this.needsTitle = false;
+    this.#needsTitle = false;
     this.cancel();
     await this.#allAnswered;
   }
@@ -90,8 +93,8 @@ export class Session {
 
   /** Sends the title after the response to its first prompt, if it needs one. */
   sendTitle(title: string | undefined, output: ClientOutput): void {
-    if (!this.needsTitle || !output.client.takesTitles) return;
-    this.needsTitle = false;
+    if (!this.#needsTitle || !output.client.takesTitles) return;
+    this.#needsTitle = false;
     if (title === undefined) return;
     const sessionUpdate = "session_info_update";
     output.update(this.id, { sessionUpdate, title });

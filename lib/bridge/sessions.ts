@@ -2,7 +2,7 @@ import { type Gateway, threadIdFrom } from "../gateway.ts";
 import { isServiceId, safe } from "../text.ts";
 import { ErrorCode, invalidParams, RpcError } from "./json_rpc.ts";
 import { Session } from "./session.ts";
-import { Transcript, Transcripts } from "./transcripts.ts";
+import { Transcripts } from "./transcripts.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
 export const MAX_ID_LENGTH = 200;
@@ -44,10 +44,8 @@ export class Sessions {
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
     const id = isUsed ? threadId : safe`${crypto.randomUUID()}`;
-    const transcript = new Transcript(this.#transcripts, false);
-    const created = new Session(transcript, { id, threadId });
-    created.needsTitle = true;
-    return this.#add(created);
+    const created = { id, threadId, isNew: true };
+    return this.#add(new Session(this.#transcripts, created));
   }
 
   /**
@@ -64,8 +62,8 @@ export class Sessions {
     if (!isServiceId(id)) {
       throw invalidParams(safe`sessionId cannot be the id of a chat`);
     }
-    const transcript = new Transcript(this.#transcripts, true);
-    return this.#add(new Session(transcript, { id, threadId: id }));
+    const resumed = { id, threadId: id, isNew: false };
+    return this.#add(new Session(this.#transcripts, resumed));
   }
 
   cancel(id: string): void {
