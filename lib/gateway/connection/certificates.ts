@@ -2,7 +2,7 @@ import { environmentVariable } from "../../io.ts";
 import { joinSafe, type Redacted, type Redactor, safe } from "../../text.ts";
 
 let trusted: readonly string[] = [];
-let loading: Promise<readonly string[]> | undefined;
+let loading: Promise<void> | undefined;
 
 /** The certificates of this system that are trusted, as PEM; empty until loaded. */
 export function trustedCertificates(): readonly string[] {
@@ -22,7 +22,8 @@ export async function loadCertificates(
 ): Promise<boolean> {
   if (tried.length > 0) return false;
   loading ??= loadOnce();
-  return (await loading).length > 0;
+  await loading;
+  return trusted.length > 0;
 }
 
 /**
@@ -30,15 +31,14 @@ export async function loadCertificates(
  * There are none if `DENO_TLS_CA_STORE` is set, without the permission `--allow-sys`,
  * or with Deno before 2.8.
  */
-async function loadOnce(): Promise<readonly string[]> {
-  if (environmentVariable("DENO_TLS_CA_STORE")) return [];
+async function loadOnce(): Promise<void> {
+  if (environmentVariable("DENO_TLS_CA_STORE")) return;
   try {
     const { getCACertificates } = await import("node:tls");
     trusted = getCACertificates("system").filter(isUsable);
   } catch {
     // Not fatal: if a certificate is refused, the error says what to set.
   }
-  return trusted;
 }
 
 /** The file that `DENO_CERT` names, in quotes. */

@@ -1,7 +1,12 @@
 import { portOf, type Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
 import { readBytes, writeBytes } from "./bytes.ts";
-import { protocolError, SCHEMES, tunnelStatusError } from "./tunnel_error.ts";
+import {
+  protocolError,
+  type Scheme,
+  SCHEMES,
+  tunnelStatusError,
+} from "./tunnel_error.ts";
 
 const MAX_HEAD_BYTES = 16 * 1024;
 
@@ -51,7 +56,7 @@ async function readHead(connection: Deno.Conn, proxy: Proxy): Promise<string> {
 }
 
 /** The schemes by which a proxy lets clients log in. */
-function schemesIn(head: string): readonly (typeof SCHEMES[number])[] {
+function schemesIn(head: string): readonly Scheme[] {
   const offers = head.replaceAll(/"[^"]*"/g, "")
     .match(/(?<=^proxy-authenticate:).*$/gim)?.join().toLowerCase() ?? "";
   const offered = offers.split(",").map((offer) => offer.trim().split(" ")[0]);

@@ -12,7 +12,7 @@ export const SCHEMES = [
   "Negotiate",
   "Bearer",
 ] as const;
-type Scheme = typeof SCHEMES[number];
+export type Scheme = typeof SCHEMES[number];
 
 /** What the reply codes mean with which SOCKS refuses (RFC 1928, 6). */
 const SOCKS_REPLIES: Readonly<Record<number, Partial<Failure>>> = {

@@ -106,7 +106,7 @@ export class ConnectionCursor {
     const { firstId, lastEventId } = this.#cursor;
     const isLastAgain = id === this.#resumedAfter && id === lastEventId;
     if (isLastAgain) return "in old events";
-    if (this.#place !== "before the first id") return this.#place;
+    if (!this.mayReplay) return this.#place;
     return id === firstId ? "in old events" : "in new events";
   }
 
