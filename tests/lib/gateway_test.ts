@@ -197,12 +197,12 @@ const LIMITS: readonly (readonly [Answers, string, string])[] = [
   [
     { stream: [events([step, error], { end: "hang" })] },
     "progress",
-    `${LATE}: the service had said: No. ${GO_ON}`,
+    `${LATE}. Before that, the service had reported: No. ${GO_ON}`,
   ],
   [
     { stream: [events(["id: 1\n", step, error, "id: 2\n", step])] },
     "wait",
-    `${LATE}. The stream ended without a reply: the service had said: No. ${GO_ON}`,
+    `${LATE}. The stream ended without a reply. Before that, the service had reported: No. ${GO_ON}`,
   ],
 ];
 

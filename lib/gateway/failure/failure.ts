@@ -17,6 +17,8 @@ export interface Failure extends RetryHints {
   readonly advice?: Redacted | undefined;
   /** The service's own words, safe to show, if the reason does not have them. */
   readonly detail?: Redacted | undefined;
+  /** What the service had said about a failure of the run, safe to show. */
+  readonly earlier?: Redacted | undefined;
   readonly status?: number | undefined;
   /**
    * Set if a new run was answered 404: `certain` with a JSON object, which is the
@@ -76,7 +78,7 @@ export class ServiceError extends Error {
    *   may quote a prompt.
    */
   wordsFor(audience: "terminal" | "client" | "log"): Redacted {
-    const { failure: { reason, detail, status }, operation } = this;
+    const { failure: { reason, detail, earlier, status }, operation } = this;
     if (audience === "log") {
       const about = joinSafe([operation, ...this.#idsAfter("=")], " ");
       return safe`${about}: ${status ?? reason}`;
@@ -84,6 +86,7 @@ export class ServiceError extends Error {
 
     const sentences = [
       joinSafe([reason, detail], ": "),
+      earlier ? safe`Before that, the service had reported: ${earlier}` : "",
       fateInWords(operation, this.fate),
       this.#adviceAbout(audience === "client" ? "chat" : "thread"),
     ].map(withFullStop);

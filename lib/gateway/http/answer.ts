@@ -83,7 +83,9 @@ function whyNoId(
   if (id === undefined) {
     const words = errorDetail(answer);
     if (words !== undefined) {
-      return safe`The answer contains no ${field}: ${redactor.show(words)}`;
+      return safe`The answer contains no ${field}. The service said: ${
+        redactor.show(words)
+      }`;
     }
     const names = redactor.show(Object.keys(answer).join(", "), 100);
     const others = names === "" ? "" : safe`, only: ${names}`;

@@ -223,8 +223,9 @@ export class Call {
       : this.#lastFailure;
     const start = safe`There was no reply within ${milliseconds / 1000} s`;
     if (known === undefined) return { stage, reason: start };
+    const { detail, earlier } = known;
     const reason = safe`${start}. ${known.reason}`;
-    return { stage: known.stage, reason, detail: known.detail };
+    return { stage: known.stage, reason, detail, earlier };
   }
 
   /** Starts the time limit for a request, in milliseconds. */

@@ -68,6 +68,9 @@ export const STATUS_WORDS: readonly StatusWords[] = [
   },
 ];
 
+/** An object or a list without anything, which says nothing. */
+const EMPTY_JSON = /^\s*(?:\{\s*\}|\[\s*\])\s*$/;
+
 /** What is needed of an answer whose text was read. */
 type ReadAnswer = Pick<Answer, "operation" | "url" | "response" | "redactor">;
 
@@ -133,7 +136,7 @@ function answerWords(
   const isPage = isWebPage(headers.get("content-type"), body.text);
   const found = isPage
     ? pageTitle(body.text).replace(`${status} `, "") // nginx: 502 Bad Gateway
-    : errorDetail(json) ?? body.text;
+    : errorDetail(json) ?? body.text.replace(EMPTY_JSON, "");
   const detail = redactor.show(found);
   const hasName = status >= 400 && json === undefined;
   const name = hasName ? nameOf(headers, redactor) : "";

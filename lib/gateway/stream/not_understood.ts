@@ -17,7 +17,10 @@ const MAX_NAMES = 3;
 /** The longest text that is searched for what was meant, in UTF-16 code units. */
 const MAX_SEARCHED = 64 * 1024;
 
-/** The words of each kind: what is counted (empty if nothing), a verb, the fault. */
+/**
+ * The words of each kind: what is counted (empty if nothing), a verb, the fault, and its
+ * words about several if they differ.
+ */
 const WORDS = {
   "no text": ["message", "had", "no text that can be read"],
   "other fields": ["", "", "complete had no reply, but these fields"],
@@ -36,16 +39,17 @@ const WORDS = {
     "NaN or Infinity, which is not JSON (write null)",
   ],
   "no object": ["data: line", "was", "no JSON object"],
-  "no data": ["line", "had", 'no "data:" before it'],
+  "no data": ["line", "had", 'no "data:" before it', 'no "data:" before them'],
   "no node": ["progress event", "had", "no string as node or status"],
 } as const;
 
 type Kind = keyof typeof WORDS;
 
 function wordsAbout(kind: Kind, count: number): Redacted {
-  const [noun, verb, rest] = WORDS[kind];
-  if (noun === "") return safe`${rest}`;
+  const [noun, verb, one, several = one] = WORDS[kind];
+  if (noun === "") return safe`${one}`;
   const predicate = verb === "was" && count > 1 ? "were" : verb;
+  const rest = count > 1 ? several : one;
   return safe`${counted(count, noun)} ${predicate} ${rest}`;
 }
 
@@ -86,7 +90,10 @@ export class NotUnderstood {
   get words(): Redacted {
     const words = Array.from(this.#found, ([kind, { count, quotations }]) => {
       const quoted = joinSafe([...quotations.values()], ", ");
-      return safe`${wordsAbout(kind, count)}: ${quoted}`;
+      const isFirst = quoted !== "" && count > 1 && kind !== "unknown name";
+      const which = isFirst ? ", the first" : "";
+      const about = safe`${wordsAbout(kind, count)}${which}`;
+      return joinSafe([about, quoted], ": ");
     });
     return joinSafe(words, "; ");
   }

@@ -1,4 +1,4 @@
-import { joinSafe, type Redacted, safe } from "../../text.ts";
+import { type Redacted, safe } from "../../text.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { NotUnderstood } from "./not_understood.ts";
 import type { StreamCursor } from "./stream_cursor.ts";
@@ -41,10 +41,7 @@ export class StreamRecord {
       const reason = safe`The run failed`;
       return { stage: "failed", reason, detail: said.words };
     }
-    const words = said === undefined
-      ? failure.detail
-      : safe`the service had said: ${said.words}`;
-    const detail = joinSafe([words, notUnderstood?.words], "; ");
-    return { ...failure, detail };
+    const detail = notUnderstood?.words;
+    return { ...failure, detail, earlier: said?.words };
   }
 }

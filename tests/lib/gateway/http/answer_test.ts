@@ -49,7 +49,7 @@ http:  | "{\"FIELD\":\"t\"${
 }}" | {}                | refused | The answer is larger than 1 MiB
 http:  | "{\"other\":1}"                 | {}                      | refused | The answer contains no FIELD, only: other
 http:  | "{}"                            | {}                      | refused | The answer contains no FIELD
-http:  | "{\"error\":\"No quota\"}"      | {}                      | refused | The answer contains no FIELD: No quota
+http:  | "{\"error\":\"No quota\"}"      | {}                      | refused | The answer contains no FIELD. The service said: No quota
 http:  | "{\"FIELD\":null}"              | {}                      | refused | The FIELD in the answer must be a string, not null
 http:  | "{\"FIELD\":1}"                 | {}                      | refused | The FIELD in the answer must be a string, not number
 http:  | "{\"FIELD\":[\"a\"]}"           | {}                      | refused | The FIELD in the answer must be a string, not object

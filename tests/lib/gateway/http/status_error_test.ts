@@ -69,6 +69,8 @@ const DETAILS = String.raw`
 operation     | status | text                        | headers                          | told
 create thread | 400 | "{\"message\":\"No\"}"         | {}                               | The service answered 400: No.
 create thread | 400 | "{\"code\":[\"No\"]}"          | {}                               | The service answered 400: {"code":["No"]}.
+create thread | 500 | " { }\n"                       | {}                               | The service answered 500. Try again later.
+create thread | 401 | "[]"                          | {}                               | The service rejected the API key (401). Check APP_API_KEY.
 create thread | 400 | "  No\ttea \n"                 | {}                               | The service answered 400: No tea.
 create thread | 502 | "No"                           | {}                               | The service answered 502: No. Try again later.
 create thread | 400 | "1 < 2"                        | {"content-type":"text/html"}     | The service answered 400: 1 < 2.

@@ -19,12 +19,20 @@ Deno.test("NotUnderstood quotes three names, and 80 characters of a line, withou
     record.words.replace(/x{59}/, "x"),
     `6 events were not known: ${texts[0]}; 1 JSON object had no "event": ${
       texts[1]
-    }; 2 data: lines were no JSON object: ${texts[2]}`,
+    }; 2 data: lines were no JSON object, the first: ${texts[2]}`,
   );
   assertEquals(
     record.summary,
     '6 events were not known; 1 JSON object had no "event"; 2 data: lines were no JSON object',
   );
+});
+
+Deno.test("NotUnderstood quotes nothing of a line that has nothing to show", () => {
+  const record = new NotUnderstood(new Redactor(KEY));
+  record.add("no data", "\0");
+  assertEquals(record.words, '1 line had no "data:" before it');
+  record.add("no data", "second");
+  assertEquals(record.words, '2 lines had no "data:" before them');
 });
 
 /** Blocks, `/` between their lines, and what they are taken for. */

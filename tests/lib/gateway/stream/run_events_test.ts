@@ -67,7 +67,7 @@ const READ: Awaited<ReturnType<typeof read>> = {
       text: unchanged(" 日本 \ufeff👩‍💻"),
       isNotice: false,
       notUnderstood: redacted(
-        '2 progress events had no string as node or status: {"event":"progress","node":"no space"}; 2 data: lines were no JSON object: not JSON; 1 event was not known: "unknown"; 1 JSON object had no "event": {"__proto__":{"event":"complete"}}; 5 lines had no "data:" before it: Data: {"event":"complete"}',
+        '2 progress events had no string as node or status, the first: {"event":"progress","node":"no space"}; 2 data: lines were no JSON object, the first: not JSON; 1 event was not known: "unknown"; 1 JSON object had no "event": {"__proto__":{"event":"complete"}}; 5 lines had no "data:" before them, the first: Data: {"event":"complete"}',
       ),
     },
   ],
@@ -163,7 +163,7 @@ Deno.test("readRunEvents() goes on after a failure, and counts what it does not 
       text: unchanged("A"),
       isNotice: false,
       notUnderstood: redacted(
-        '2 JSON objects had no "event": {"type":"a"}; 2 data: lines were no JSON object: 1',
+        '2 JSON objects had no "event", the first: {"type":"a"}; 2 data: lines were no JSON object, the first: 1',
       ),
     }],
     failure: redacted(""),

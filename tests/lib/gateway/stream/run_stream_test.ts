@@ -58,6 +58,7 @@ const OTHERS: Readonly<Record<string, Behaviour>> = {
   cleared: events(["id: 1\n", progress("a", ""), "\nid:\n", progress("b", "")]),
   page: answer(200, "<title>In</title>", PAGE),
   wordless: events([{ event: "failed", error: 7 }]),
+  wordlessThenA: events([{ event: "failed", error: 7 }, progress("a", "")]),
   json: answer(200, '{\n  "error": "No"\n}\n'),
   labelled: answer(200, '{"error":"No"}', PAGE),
   comment: body([":\n\n"], { end: "break" }),
@@ -84,7 +85,8 @@ a failure                                 | F                 | The run failed: 
 a failure without words                   | wordless          | The run failed. (thread t, run r)
 a failure after an id                     | 1aF               | a / The run failed: No. (thread t, run r)
 a failure before a loss                   | F!                | The run failed: No. (thread t, run r)
-a failure before an event                 | Fa                | a / The stream ended without a reply: the service had said: No. The run may still continue. (thread t, run r)
+a failure without words before an event   | wordlessThenA     | a / The stream ended without a reply. The run may still continue. (thread t, run r)
+a failure before an event                 | Fa                | a / The stream ended without a reply. Before that, the service had reported: No. The run may still continue. (thread t, run r)
 a failure before an event, which comes again  | F1a! F! .          | a / (connection lost) / (connection lost) / .
 JSON in place of a stream                 | json              | The run failed: No. (thread t, run r)
 JSON that is labelled as a web page       | labelled          | The run failed: No. (thread t, run r)
