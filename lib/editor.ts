@@ -305,7 +305,8 @@ export class Editor {
     if (entry?.kind !== "text") return false;
     const typed = cursorAtEnd(entry.text);
     this.#state = settled(this.#state, { typed, undo: [] });
-    this.#announce("Not queued any more\n");
+    const [line = ""] = entry.text.split("\n", 1);
+    this.#announce(this.#sent(line, "Removed from the queue: "));
     return true;
   }
 

@@ -50,7 +50,7 @@ export class Conversation {
   #doing: Promise<void> | undefined;
   #operation: Operation | undefined;
   #threadId: ServiceId | undefined;
-  /** Whether the thread has a run, and is known to the service. */
+  /** Whether the thread may have a run, and is known to the service. */
   #canContinue = false;
   /** Set when the conversation is left. */
   #left: Promise<void> | undefined;
@@ -301,14 +301,14 @@ export class Conversation {
       const failure = error instanceof ServiceError ? error : undefined;
       if (!isDropped && failure === undefined) throw error;
       this.#exitCode.fail(failure);
+      const { fate } = failure ?? operation.events;
+      this.#canContinue ||= fate === "may have run" || fate === "may go on";
       if (operation.ending === undefined) {
         await this.#show(operation.end(false));
       }
       if (failure !== undefined) return await this.#fail(failure, number);
 
-      const { kind, events } = operation;
-      const isSent = kind === "thread" || events.fate !== "not run";
-      return await this.#showDropped(isSent ? kind : "prompt", operation);
+      return await this.#showDropped(operation.unfinished, operation);
     } finally {
       this.#operation = undefined;
     }

@@ -104,20 +104,19 @@ function continuation(threadId: ServiceId): Shown {
 
 function droppedLine({ what, prompts }: Dropped): Shown {
   const queued = shownLine(counted(prompts, "queued prompt"));
+  const also = prompts === 0 ? "" : shown`, and dropped ${queued}`;
   switch (what) {
     case "thread":
       return "";
-    case "prompt": {
-      const also = prompts === 0 ? "" : shown`, and ${queued}`;
-      return shown`Dropped the prompt before it was sent${also}. It did not run.\n`;
-    }
-    case "reply": {
-      const also = prompts === 0 ? "" : shown` and ${queued}`;
-      return shown`Dropped the rest of the reply${also}.\n`;
-    }
-    case "run": {
-      const also = prompts === 0 ? "" : shown`, and dropped ${queued}`;
+    case "prompt":
+      return shown`Stopped waiting for the service${also}. The prompt did not run.\n`;
+    case "unanswered prompt":
+      return shown`Stopped waiting for an answer${also}. The run may have started.\n`;
+    case "run":
       return shown`Stopped following the run${also}. The run may continue on the service.\n`;
+    case "reply": {
+      const rest = prompts === 0 ? "" : shown` and ${queued}`;
+      return shown`Dropped the rest of the reply${rest}.\n`;
     }
     default:
       return what satisfies never;

@@ -1,5 +1,5 @@
 import type { CreationEvent, Fate, TurnEvent } from "../gateway.ts";
-import type { ViewEvent } from "./view.ts";
+import type { Dropped, ViewEvent } from "./view.ts";
 
 /** The events of a call, and what has become of its prompt, if it has one. */
 export type Events = AsyncIterable<CreationEvent | TurnEvent> & {
@@ -18,7 +18,6 @@ export class Operation {
   droppedPrompts = 0;
   readonly #dropping = new AbortController();
   readonly #begunAt = performance.now();
-  /** Whether the service has started a run. */
   #isRun = false;
 
   /**
@@ -43,6 +42,14 @@ export class Operation {
   drop(droppedPrompts = 0): void {
     this.droppedPrompts = droppedPrompts;
     this.#dropping.abort();
+  }
+
+  /** What is dropped if a user drops it before it has ended. */
+  get unfinished(): Dropped["what"] {
+    if (this.#isRun || this.kind === "thread") return this.kind;
+    const { fate } = this.events;
+    const isRefused = fate === "not run" || fate === "refused";
+    return isRefused ? "prompt" : "unanswered prompt";
   }
 
   /** Records that the service has started a run. */

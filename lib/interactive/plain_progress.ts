@@ -22,9 +22,9 @@ export interface PlainProgressOptions {
 }
 
 /**
- * Progress where no row is drawn: a line for each step, unless it equals the line before
- * it. After a silence of 10 s, and then of 20, 40, 80 s and so on, a line says what is
- * waited for.
+ * Progress where no row is drawn: a line for each wait, and for each other step unless it
+ * equals the line before it. After a silence of 10 s, and then of 20, 40, 80 s and so on,
+ * a line says what is waited for.
  */
 export class PlainProgress {
   readonly #options: PlainProgressOptions;
@@ -43,20 +43,27 @@ export class PlainProgress {
   advance(step: Step): Shown {
     const { look } = this.#options;
     const lines = linesAbout(step, look);
-    const isNew = lines !== "" && lines !== this.#lastLine;
+    const isNew = lines !== "" &&
+      (lines !== this.#lastLine || step.type === "wait");
     if (isNew || step.type === "begin") {
+      // The timer may be about a longer silence.
+      if (this.#silence > FIRST_SILENCE) this.#endTimer();
       this.#lastLine = lines;
       this.#writtenAt = performance.now();
       this.#silence = FIRST_SILENCE;
     }
     this.#lastStep = step.type;
     if (step.type === "end") {
-      this.#stopTimer?.();
-      this.#stopTimer = undefined;
+      this.#endTimer();
     } else if (!look.isQuiet) {
       this.#stopTimer ??= this.#startTimer();
     }
     return isNew ? lines : "";
+  }
+
+  #endTimer(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
   }
 
   /** One timer at a time, because many steps may come in a second. */

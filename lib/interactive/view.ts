@@ -37,8 +37,8 @@ export type ViewEvent =
 /** The user dropped an operation, or a reply while it was being written. */
 export interface Dropped {
   readonly type: "dropped";
-  /** A `prompt` did not run; what started may go on. */
-  readonly what: "thread" | "prompt" | "run" | "reply";
+  /** A `prompt` did not run, an `unanswered prompt` may have; a `run` may go on. */
+  readonly what: "thread" | "prompt" | "unanswered prompt" | "run" | "reply";
   /** The number of waiting prompts that were dropped with it. */
   readonly prompts: number;
 }

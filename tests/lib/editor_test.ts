@@ -228,10 +228,11 @@ Deno.test("Editor takes an Enter with text after it in one read for a line of a 
 Deno.test("Editor that is plain writes what is queued, taken back and left as lines", async () => {
   using person = new Person(50, { isPlain: true });
   await person.play(`
-    type one^Mtwo^M^[[A^U^Dx
+    type one^Mtwo^[^Mthree^M^[[A^U^H^U^Dx
     | queued: one
     | queued: two
-    | Not queued any more
+    |   three
+    | Removed from the queue: two
     | ${LEAVING}
     | Does not leave`);
 });

@@ -147,6 +147,7 @@ const EVENTS: Readonly<Record<string, object>> = {
 };
 const FAILURES: Readonly<Record<string, Failure>> = {
   fail: { reason: redacted("Out"), status: 503, stage: "refused" },
+  lost: { reason: redacted("Lost"), status: 502, stage: "perhaps taken" },
   gone: {
     reason: redacted("No such thread"),
     status: 404,
@@ -284,8 +285,8 @@ Ctrl-C as a run fails does not hide the error
   error Out. refused
   >
   = 0
-Ctrl-C before a prompt was sent
-  {"inputs": ["^C"], "fate": "not run"}
+Ctrl-C before a prompt was taken; it has no farewell
+  {"inputs": ["^C"], "fate": "not run", "isLeft": true}
   (start)
   >
   begin
@@ -295,6 +296,19 @@ Ctrl-C before a prompt was sent
   dropped prompt 0
   >
   = 0
+  farewell
+Ctrl-C before an answer: the prompt may have run, and who leaves is told how to continue
+  {"inputs": ["^C"], "fate": "may have run", "isLeft": true}
+  (start)
+  >
+  begin
+  t: ^C
+  ^C true
+  end false
+  dropped unanswered prompt 0
+  >
+  = 0
+  farewell t
 Ctrl-C leaves at once where nobody types
   {"prompts": ["^C run"], "isPiped": true}
   (start)
@@ -329,6 +343,17 @@ who leaves after a run is told how to continue
   >
   (ran)
   prepare
+  >
+  = 0
+  farewell t
+also after a prompt that may have run
+  {"inputs": ["lost"], "isLeft": true}
+  (start)
+  >
+  begin
+  t: lost
+  end false
+  error Lost. The run may have started, so the prompt was not retried. may have run
   >
   = 0
   farewell t

@@ -1,5 +1,6 @@
 import { assert } from "@std/assert";
 import { isNewDeno } from "../support/client_process.ts";
+import { hang } from "../support/service/behaviours.ts";
 import { BANNER, QUIET, Session, session } from "../support/session.ts";
 import { test } from "../support/tmux_screen.ts";
 
@@ -51,6 +52,31 @@ session(
   prompts one / two
 `,
 );
+
+test("Ctrl-C before a run is answered says that it may have started, and who leaves is told how to continue", async () => {
+  await using session = await Session.open({
+    setUp: (service) => service.misbehave("create run", hang()),
+  });
+  await session.play(`
+    enter agent-gateway
+    ${BANNER}
+    | >
+    enter one`);
+  await session.service.waitFor("create run");
+  await session.play(`
+    press C-c
+    ${BANNER}
+    | > one
+    | Stopped waiting for an answer. The run may have started.
+    |
+    | >
+    press C-d
+    | ...
+    |
+    | >
+    | agent-gateway --thread thread-1
+    | [0]$`);
+});
 
 // Before Deno 2.9, a process may not signal itself.
 if (await isNewDeno()) {

@@ -191,19 +191,21 @@ const SCRIPTS: Readonly<
       end
       error => "agent-gateway: error: no\n"`,
     ],
-  "another script shows progress after a reply, each line once": [
-    PIPES,
-    String.raw`
+  "another script shows progress after a reply, each line once, and each wait":
+    [
+      PIPES,
+      String.raw`
       begin
       reply
       run
+      busy => ~"service busy, again in 6 s\n"
       busy => ~"service busy, again in 6 s\n"
       a: on => ~"a: on\n"
       a: on
       b: on => ~"b: on\n"
       a: on => ~"a: on\n"
       end`,
-  ],
+    ],
   "what a script waits for is told after 10, 20, 40, ... s without a line, and then no more":
     [
       PIPES,
@@ -231,6 +233,26 @@ const SCRIPTS: Readonly<
       later 2
       busy => ~"service busy, again in 6 s\n"
       later 10 => ~"waiting, 10 s\n"
+      end`,
+  ],
+  "silences begin at 10 s again after a line that follows a longer one": [
+    PIPES,
+    String.raw`
+      begin
+      a: on => ~"a: on\n"
+      later 10 => ~"running, 10 s\n"
+      later 10 => ~"running, 20 s\n"
+      later 2
+      b: on => ~"b: on\n"
+      later 9
+      later 1 => ~"running, 10 s\n"
+      later 1
+      busy => ~"service busy, again in 6 s\n"
+      later 9
+      busy => ~"service busy, again in 6 s\n"
+      later 9
+      later 1 => ~"waiting, 10 s\n"
+      later 10 => ~"waiting, 20 s\n"
       end`,
   ],
   "a process that was stopped tells its silence once": [

@@ -70,9 +70,13 @@ const EVENTS = String.raw`
   event {"type":"dropped","what":"run","prompts":1}
   line! Stopped following the run, and dropped 1 queued prompt. The run may continue on the service.
   event {"type":"dropped","what":"prompt","prompts":0}
-  line! Dropped the prompt before it was sent. It did not run.
+  line! Stopped waiting for the service. The prompt did not run.
   event {"type":"dropped","what":"prompt","prompts":2}
-  line! Dropped the prompt before it was sent, and 2 queued prompts. It did not run.
+  line! Stopped waiting for the service, and dropped 2 queued prompts. The prompt did not run.
+  event {"type":"dropped","what":"unanswered prompt","prompts":0}
+  line! Stopped waiting for an answer. The run may have started.
+  event {"type":"dropped","what":"unanswered prompt","prompts":1}
+  line! Stopped waiting for an answer, and dropped 1 queued prompt. The run may have started.
   event {"type":"dropped","what":"reply","prompts":0}
   line! Dropped the rest of the reply.
   event {"type":"dropped","what":"reply","prompts":1}
