@@ -116,7 +116,7 @@ test(
 test(
   // Closed chats can be loaded again: 16 MiB, and what holds them.
   "sessions that were closed take no more memory than their transcripts may",
-  64,
+  40,
   events([complete("Done.")]),
   async ({ bridge, usage }) => {
     const use = async (count: number) => {
@@ -128,11 +128,11 @@ test(
           await bridge.request("session/close", result);
         }
       };
-      await Promise.all(Array.from({ length: 10 }, next));
+      await Promise.all(Array.from({ length: 20 }, next));
     };
-    await use(500);
+    await use(2_000); // V8's own memory grows until then.
     const { peak } = await usage();
-    await use(times(2_500));
+    await use(times(2_000));
     return peak;
   },
 );
