@@ -187,7 +187,7 @@ const error = { event: "error", message: "No." };
 const LATE = "There was no reply within 7 s";
 const GO_ON = "The run may still continue. (thread t, run r)";
 
-/** The answers of a service, and the error if the time is over at an event. */
+/** The service's answers, an event, and the error if the time limit passes at it. */
 const LIMITS: readonly (readonly [Answers, string, string])[] = [
   [
     { "create run": [answer(429)] },

@@ -543,7 +543,7 @@ agent_message_chunk Done.
 > session/prompt {"sessionId":"of another process","prompt":"hello"}
 9 -32002`.split("\n");
 
-/** A message of the bridge in a line. */
+/** Shortens a message of the bridge to one line of a scene. */
 function line({ id, method, params, result, error }: Message): string {
   const { sessionUpdate, content } = params?.update ?? {};
   if (method !== undefined) {

@@ -529,7 +529,7 @@ const AGAIN: readonly unknown[] = [undefined, 200, 429, 502, 503, 504];
 
 function* followsRuns(facts: Facts): Broken {
   const { plan: { ids, isIdLast }, prompts, limit = Infinity, world } = facts;
-  // Whether each event has an id, and has it first.
+  // Whether each event has an id, on a line before its data.
   const hasAllIds = ids !== "none" && ids !== "some" && !isIdLast;
   for (const seen of facts.isQuick ? prompts : []) {
     const { prompt, run, streams, begunAt, endedAt, end } = seen;

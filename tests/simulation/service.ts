@@ -76,7 +76,7 @@ export class Service {
   readonly #plan: ServicePlan;
   readonly #threads = new Set<string>();
   readonly #open = new Set<Exchange>();
-  /** How many requests of each operation there were. */
+  /** The number of requests so far, by operation. */
   readonly #counts = new Map<Operation, number>();
   #threadCount = 0;
   #downUntil = 0;

@@ -287,7 +287,7 @@ export class Editor {
   readonly plan: EditorPlan;
   readonly sent: Sent[] = [];
   readonly received: Message[] = [];
-  /** When cancellations were first asked for, by the ids of the requests. */
+  /** When each request was first cancelled, by its id. */
   readonly cancelled = new Map<number, number>();
   error: unknown;
   hasEnded = false;

@@ -110,7 +110,7 @@ test("Ctrl-Z has no effect where no shell could continue the program", async () 
     match ^>$
     type hel
     match ^> hel$`);
-  // Until it has drawn again, Enter is Ctrl-J.
+  // Until the program has redrawn its prompt, the terminal turns Enter into Ctrl-J.
   await session.screen.pressAlone("C-z", "\x1b[?2004h");
   await session.play(`
     enter lo

@@ -18,8 +18,8 @@ const MAX_NAMES = 3;
 const MAX_SEARCHED = 64 * 1024;
 
 /**
- * The words of each kind: what is counted (empty if nothing), a verb, the fault, and its
- * words about several if they differ.
+ * For each kind: the noun that is counted (empty if nothing is), its verb, and the fault;
+ * the fault's plural comes last where it differs.
  */
 const WORDS = {
   "no text": ["message", "had", "no text that can be read"],

@@ -142,7 +142,7 @@ Deno.test("StatusLine turns its spinner four times a second, of ASCII with ASCII
   assertEquals(lines, "+ plan: Done  0.0 s\nx write  0.0 s\nx total  0.0 s\n");
 });
 
-/** The row by the width of the terminal: first the hint goes, then the label is cut. */
+/** The row, by terminal width. It loses the hint first; then the label is cut. */
 const ROWS = {
   60: "⠋ research: reading the 7 pages  0.0 s  Ctrl-C stops",
   48: "⠋ research: reading the 7 pages  0.0 s",

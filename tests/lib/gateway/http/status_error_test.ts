@@ -24,7 +24,7 @@ function refuse(
   return serviceError(operation, failure);
 }
 
-/** What is told about answers without a text, and the fate of the thread or the prompt. */
+/** The message for a status without a body, and what became of the prompt. */
 const STATUSES = `
 operation     | fate         | statuses                                | told
 create thread | not run      | 408 425 429 500 502 503 504 599         | The service answered N. Try again later.

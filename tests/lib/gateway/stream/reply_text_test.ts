@@ -75,7 +75,7 @@ for (const { author, reply } of rowsOf<"author" | "reply">(AUTHORS)) {
   });
 }
 
-/** What a message of an assistant has besides its role, and its text in JSON. */
+/** Fields of an assistant's message besides its role, and the text read from them. */
 const TEXTS = String.raw`
 entry                                                                     | text
 {"content":" A\n"}                                                        | " A\n"

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { Line } from "../../../../lib/io.ts";
 import { StreamLines } from "../../../../lib/gateway/stream/stream_lines.ts";
 
-/** The lines that end in each chunk, and the last one if it has no end. */
+/** The lines that end in each chunk, and the last one if it lacks its newline. */
 async function read(chunks: readonly string[]) {
   const encoded = chunks.map((chunk) => new TextEncoder().encode(chunk));
   const lines = new StreamLines(ReadableStream.from(encoded));
