@@ -5,7 +5,7 @@ import { isInstalled } from "./fronts.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 /** The longest wait for an expected text, in milliseconds. */
-const WAIT_LIMIT = 20_000;
+const WAIT_LIMIT = 60_000;
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
 const DURATION = /\b\d+(\.\d)? s(?=$| +Ctrl-C stops$)/gm;
