@@ -128,7 +128,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
     "URL of the service: `https:`, or `http:` on this machine; it may have a path",
   HTTPS_PROXY: "[The proxy](networks.md#proxies) for an `https:` service",
   ALL_PROXY: "The same, if `HTTPS_PROXY` is not set",
-  HTTP_PROXY: "Not used; named in hints of errors",
+  HTTP_PROXY: "Not used",
   NO_PROXY: "[Hosts](networks.md#proxies) that are reached without a proxy",
   DENO_CERT: "[Additional CAs](networks.md#certificates)",
   DENO_TLS_CA_STORE: "[Which CAs to trust](networks.md#certificates)",

@@ -28,10 +28,8 @@ const FOR_HTTPS = Deno.build.os === "windows"
   ? (["HTTPS_PROXY", "ALL_PROXY"] as const)
   : NAMES;
 const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
-/** Ignored for `https:`, and named by the error of a service that cannot be reached. */
-const FOR_HTTP = ["http_proxy", "HTTP_PROXY"];
 /** What `fetch` would read. */
-const PROXIES: readonly string[] = [...FOR_HTTPS, ...FOR_HTTP];
+const PROXIES: readonly string[] = [...FOR_HTTPS, "http_proxy", "HTTP_PROXY"];
 
 /**
  * Whether the program may read, and so remove, each variable that names a proxy. `fetch`
@@ -84,9 +82,7 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const variable = FOR_HTTPS.find((name) => values.get(name));
 
   for (const [name, value] of values) {
-    // Where no proxy is used, no error advises to set `HTTPS_PROXY`.
-    const isKept = !isDirect && FOR_HTTP.includes(name);
-    if (value !== undefined && !isKept) Deno.env.delete(name);
+    if (value !== undefined) Deno.env.delete(name);
   }
   if (isDirect || variable === undefined) return undefined;
   return parseProxy(variable, values.get(variable) ?? "");

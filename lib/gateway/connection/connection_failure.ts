@@ -1,4 +1,3 @@
-import { environmentVariable } from "../../io.ts";
 import { DEFAULT_BASE_URL } from "../../settings.ts";
 import { type Redactor, safe } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
@@ -53,16 +52,13 @@ function cannotReach(
       advice: safe`Set APP_BASE_URL or --base-url to the URL of your service`,
     };
   }
-  const hasOther = proxy === undefined &&
-    ["http_proxy", "HTTP_PROXY"].some((name) => environmentVariable(name));
-  const other = hasOther ? ", or set HTTPS_PROXY (only HTTP_PROXY is set)" : "";
   const through = proxy === undefined
     ? ""
     : safe` through the proxy ${redactor.show(proxy.origin)}`;
   // When a run is followed, the base URL has just worked.
   const usual = operation === "stream run"
     ? undefined
-    : safe`Check the base URL, the network and the service${other}`;
+    : safe`Check the base URL, the network and the service`;
   return {
     ...known,
     reason: safe`${origin} cannot be reached${through} (${known.reason})`,

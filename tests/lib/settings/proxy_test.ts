@@ -39,12 +39,6 @@ Deno.test("takeProxy() leaves no variable about proxies, whatever they hold, and
     assertEquals(takeProxy(new URL("https://localhost"), true), undefined);
     assertEquals(names.filter((name) => Deno.env.has(name)), []);
   });
-  const HTTP_PROXY = A; // It stays for the words of an error.
-  withVariables({ HTTP_PROXY, HTTPS_PROXY: A }, () => {
-    takeProxy(SERVICE, false);
-    const left = names.filter((name) => Deno.env.has(name.toUpperCase()));
-    assertEquals(left, ["http_proxy", "HTTP_PROXY"]);
-  });
 });
 
 /** Values by what is made of them: the origin, user and password. */

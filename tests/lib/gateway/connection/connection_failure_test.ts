@@ -181,11 +181,6 @@ const SECURE = proxy("https");
 
 /** What else the words depend on: the text, the circumstances, and what is told. */
 const SPECIAL: readonly (readonly [string, Circumstances, string])[] = [
-  [
-    NO_NAME,
-    { env: { HTTP_PROXY: "http://proxy.test:3128" } },
-    `${USUAL}, or set HTTPS_PROXY (only HTTP_PROXY is set)`,
-  ],
   // One clean line, whatever a certificate holds.
   [
     `${FOR_OTHERS} DnsName("a\x1b[31m\nb\u202e"), Other(c)`,
