@@ -43,7 +43,7 @@ interface SettingSources {
  * from here on, Deno does not see them.
  *
  * @param flag The value of `--base-url`.
- * @param warn Gets what is ignored or risky, one line each. It may be why this fails.
+ * @param warn Gets what is ignored, one line each. It may be why this fails.
  * @throws {SettingsError} If the key is missing, or it, the base URL or the proxy of the
  * service is malformed.
  */
@@ -60,12 +60,6 @@ export function loadSettings(
 
   const apiKey = validateKey(variable ?? dotenvValue(dotenv.text, KEY));
   const isKeyOfFile = variable === undefined;
-  if (isKeyOfFile && dotenv.isWritableByAll) {
-    warn(
-      "All users of this machine can change .env, and so choose where prompts go; run chmod o-w .env",
-    );
-  }
-
   const { value, source } = findBaseUrl(flag, isKeyOfFile ? dotenv.text : "");
   const isUnused = source === "built-in" && !isKeyOfFile;
   if (isUnused && isAssigned(dotenv.text, BASE_URL)) {

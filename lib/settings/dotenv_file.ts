@@ -19,7 +19,6 @@ interface DotenvFile {
   readonly text: string;
   /** Why it cannot be read, in one line. */
   readonly warning?: string;
-  readonly isWritableByAll?: boolean;
 }
 
 /**
@@ -32,7 +31,7 @@ export function readDotenv(
   { isNeeded }: { readonly isNeeded: boolean },
 ): DotenvFile {
   try {
-    return readRegularFile();
+    return { text: readRegularFile() };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return { text: "" };
     if (isOfNetworkFolder(error) && !isNeeded) return { text: "" };
@@ -71,9 +70,9 @@ function isOfNetworkFolder(error: unknown): boolean {
     error instanceof Deno.errors.NotCapable;
 }
 
-function readRegularFile(): DotenvFile {
+function readRegularFile(): string {
   // Before it is opened: opening a pipe waits for its writer.
-  const { isFile, size, mode } = statusOf();
+  const { isFile, size } = statusOf();
   if (!isFile) throw new Error("not a regular file");
   if (size > MAX_FILE_BYTES) {
     throw new Error(`larger than ${sizeInWords(MAX_FILE_BYTES)}`);
@@ -81,19 +80,16 @@ function readRegularFile(): DotenvFile {
   const bytes = Deno.readFileSync(PATH);
   // UTF-16, of which not all begins with a mark.
   if (bytes.includes(0)) throw new TypeError("There is a NUL");
-  return {
-    text: new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-    isWritableByAll: !onWindows && ((mode ?? 0) & 0o002) !== 0,
-  };
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
-function statusOf(): Pick<Deno.FileInfo, "isFile" | "size" | "mode"> {
+function statusOf(): Pick<Deno.FileInfo, "isFile" | "size"> {
   try {
     return Deno.statSync(PATH);
   } catch (error) {
     // Only opening such a file tells whether it can be read. It is no pipe: Windows has
     // those elsewhere.
-    if (isOfNetworkFolder(error)) return { isFile: true, size: 0, mode: null };
+    if (isOfNetworkFolder(error)) return { isFile: true, size: 0 };
     throw error;
   }
 }

@@ -392,20 +392,10 @@ Deno.test({
   },
 });
 
-const writable = (mode: number) => (path: string) => {
-  Deno.writeTextFileSync(path, line);
-  Deno.chmodSync(path, mode);
-};
-const RISK =
-  `${FILE}\nAll users of this machine can change .env, and so choose where prompts go; run chmod o-w .env`;
-
 Deno.test({
-  name: ".env: that all users can change it is a warning; links are read",
+  name: ".env: a file of 1 MiB and links are read",
   ignore: onWindows,
   fn() {
-    check(file(writable(0o666)), RISK);
-    check(file(writable(0o666), "key"), VARIABLE);
-    check(file(writable(0o664)), FILE);
     check(file(line + "#".repeat(MIB - line.length)), FILE);
     const linked = (path: string) => {
       Deno.writeTextFileSync(`${path}2`, line);
