@@ -13,8 +13,6 @@ export class Silences {
   onExceeded: (error: RequestError) => void = () => {};
   /** The longest one so far, in milliseconds. */
   longest = 0;
-  /** The last one. */
-  last = 0;
   readonly #clock: AwakeClock;
   readonly #limit: (longest: number) => number;
   /** When the current one began. */
@@ -39,8 +37,8 @@ export class Silences {
   /** Ends the current one, if there is one. */
   end(): void {
     if (this.#begun === undefined) return;
-    this.last = this.#clock.now - this.#begun;
-    this.longest = Math.max(this.longest, this.last);
+    const silence = this.#clock.now - this.#begun;
+    this.longest = Math.max(this.longest, silence);
     this.#begun = undefined;
   }
 

@@ -1,5 +1,5 @@
 import { AwakeClock } from "../../io.ts";
-import { type Redacted, safe, wholeDuration } from "../../text.ts";
+import { safe } from "../../text.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import {
   type Attempt,
@@ -16,9 +16,6 @@ import { Silences } from "../http/silences.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
 import { readRunEvents } from "./run_events.ts";
 import { StreamRecord } from "./stream_record.ts";
-
-/** An error does not mention a silence that is shorter than this, in milliseconds. */
-const QUIET = 5_000;
 
 /**
  * Follows a run until it completes (interface 4.1, operation 3).
@@ -102,15 +99,8 @@ class FollowedRun {
       failure = this.#call.failureOf(error);
     }
     attempt.endedAt = this.#clock.now;
-    const { problem } = failure;
-    const isCut = problem === "stream ended" ||
-      problem === "connection lost" && attempt.openedAt !== undefined;
-    const silence = isCut ? this.#silenceBefore : "";
     const record = this.#record;
-    failure = record.failureAfter(
-      { ...failure, reason: safe`${failure.reason}${silence}` },
-      signal.aborted,
-    );
+    failure = record.failureAfter(failure, signal.aborted);
     const attempts = withAttempt(this.#attempts, attempt, timeouts);
     this.#attempts = attempts;
     const mayRepeat = this.#mayRepeat;
@@ -176,13 +166,5 @@ class FollowedRun {
   get #mayRepeat(): boolean {
     const { lastEventId } = this.#record.cursor;
     return this.#hasDelivered && lastEventId === undefined;
-  }
-
-  /** How long nothing had come: a proxy may have closed the connection then. */
-  get #silenceBefore(): Redacted {
-    const { last } = this.#silences;
-    return last < QUIET
-      ? ""
-      : safe`, after ${wholeDuration(last)} without an event`;
   }
 }

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { FakeClock } from "../../../support/clocks.ts";
 import {
   answer,
@@ -9,17 +9,10 @@ import {
   events,
   progress,
 } from "../../../support/service/behaviours.ts";
-import { GatedStream } from "../../../support/service/gated_stream.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
 import { rowsOf } from "../../../support/tables.ts";
 import { serviceId } from "../../../support/texts.ts";
-import {
-  gatewayTo,
-  requestsOf,
-  startService,
-  takeTurn,
-  turnOf,
-} from "../../../support/turns.ts";
+import { requestsOf, takeTurn } from "../../../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -145,27 +138,6 @@ Deno.test("a peer that falls silent after three comments is taken for gone after
   assertEquals(told, ["(stream silent)", "."]);
   assert(time >= 60 * SECOND && time < 600 * SECOND, `${time}`);
 });
-
-for (const end of ["end", "break"] as const) {
-  Deno.test(`the error for a stream tells how long nothing came before its ${end}`, async () => {
-    const gate = new GatedStream();
-    await using service = startService({ stream: [gate.behaviour] });
-    using clock = new FakeClock();
-    await using gateway = gatewayTo(service);
-    const turn = turnOf(gateway)[Symbol.asyncIterator]();
-    gate.progress("a", "");
-    await turn.next(); // the run
-    await turn.next(); // the event
-    const rejection = assertRejects(() => turn.next());
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    clock.elapse(61 * SECOND);
-    gate[end]();
-    assertMatch(
-      `${await rejection}`,
-      /(reply|answer), after 1 min \d s without an event\. /,
-    );
-  });
-}
 
 Deno.test("a resumed stream of old events without an end is given up after 10 minutes", async () => {
   using clock = new FakeClock();
