@@ -23,7 +23,7 @@ import type { RecordedRequest } from "./exchange.ts";
 export class GatedStream {
   readonly #opened = Promise.withResolvers<RecordedRequest>();
   readonly #dropped = Promise.withResolvers<void>();
-  readonly #queue: (Uint8Array | "end" | "break")[] = [];
+  readonly #queue: (Uint8Array | "end")[] = [];
   #wake: () => void = () => {};
 
   /** Answers the one request that this stream is for. */
@@ -69,12 +69,7 @@ export class GatedStream {
     this.#put("end");
   }
 
-  /** Breaks the connection after everything was sent. */
-  break(): void {
-    this.#put("break");
-  }
-
-  #put(entry: Uint8Array | "end" | "break"): void {
+  #put(entry: Uint8Array | "end"): void {
     this.#queue.push(entry);
     this.#wake();
   }
@@ -87,7 +82,6 @@ export class GatedStream {
     }
     const entry = this.#queue.shift();
     if (entry === "end") controller.close();
-    else if (entry === "break") throw new Error("The service breaks off here");
     else if (entry) controller.enqueue(entry);
   }
 }
