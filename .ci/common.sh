@@ -8,6 +8,21 @@ deno_version=$(<.ci/deno-version)
 # shellcheck disable=SC2034 # They use it.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/agent-gateway
 
+# As many files of tests at once as there are cores: with more, each waits longer for its
+# processes.
+DENO_JOBS=$(nproc)
+export DENO_JOBS
+
+# A registry may not answer at first. (It is asked for packages alone.)
+export NPM_CONFIG_FETCH_RETRIES=5 NPM_CONFIG_AUDIT=false NPM_CONFIG_FUND=false
+
+# npm_install FOLDER PACKAGE...: installs packages there, unless it has done so before.
+npm_install() {
+  [[ -e $1/node_modules/.package-lock.json ]] ||
+    npm install --loglevel=error --no-save --ignore-scripts \
+      --prefix "$1" "${@:2}"
+}
+
 # copy_sources FOLDER: copies the working tree, uncommitted changes included.
 copy_sources() {
   mkdir -p "$1"
