@@ -3,6 +3,7 @@ import { VERSION } from "../../lib/version.ts";
 import { settings } from "./client_process.ts";
 import { fromCarets, stepsOf } from "./scripts.ts";
 import { json } from "./service/behaviours.ts";
+import type { Operation } from "./service/exchange.ts";
 import { GatedStream } from "./service/gated_stream.ts";
 import { addStream, promptsOf, ReferenceService } from "./service/service.ts";
 import { Screen, type ScreenOptions, test } from "./tmux_screen.ts";
@@ -100,7 +101,9 @@ export class Session implements AsyncDisposable {
       case "reply":
         return this.reply(fromCarets(text));
       case "asked":
-        return void await this.run.opened;
+        return void await (text === ""
+          ? this.run.opened
+          : this.service.waitFor(text as Operation));
       case "dropped":
         await this.run.dropped;
         return void this.#runs.shift();

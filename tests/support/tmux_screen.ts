@@ -8,7 +8,9 @@ import { TEST_KEY } from "./service/service.ts";
 const WAIT_LIMIT = 60_000;
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
-const DURATION = /\b\d+(\.\d)? s(?=$| +Ctrl-C stops$)/gm;
+const DURATION = /\b\d+(\.\d)? (s|min)( \d+ s)?(?=$| +Ctrl-C stops$)/gm;
+/** A line that comes only where the machine is slow. */
+const SILENCE = /\n(The service has not answered for|running,) \d.*/g;
 
 /** A test with a {@linkcode Screen}; skipped where `tmux`, or another tool, is missing. */
 export function test(
@@ -77,7 +79,7 @@ export class Screen implements AsyncDisposable {
       args: [
         ...["-u", "-C", "-S", `${this.#folder}/socket`, "-f", "/dev/null"],
         ...["new-session", "-x", `${columns}`, "-y", `${rows}`],
-        "PS1='[$?]$ ' exec bash --norc --noprofile --noediting",
+        "PS1='[$?]$ ' HISTFILE= exec bash --norc --noprofile --noediting",
       ],
       cwd: `${this.#folder}/empty`,
       clearEnv: true,
@@ -160,9 +162,14 @@ export class Screen implements AsyncDisposable {
     return await this.#do("display-message -p '#{pane_title}'");
   }
 
-  /** The visible text, without the rows that have scrolled out. */
+  /**
+   * The text, with the rows that have scrolled out, and without what depends on the time:
+   * durations, the spinner's position and lines about silence; nor on the port.
+   */
   async text(): Promise<string> {
-    return await this.#do("capture-pane -p -S -");
+    const text = await this.#do("capture-pane -p -S -");
+    return text.replace(SPINNER, "⠋").replace(DURATION, "0.0 s")
+      .replace(SILENCE, "").replace(/(?<=127\.0\.0\.1:)\d+/, "1");
   }
 
   /** {@linkcode text} with the escape codes that colour it. */
@@ -179,15 +186,12 @@ export class Screen implements AsyncDisposable {
     return text;
   }
 
-  /**
-   * Waits until {@linkcode text} equals this, or after a row `...` ends with it, except
-   * for durations, the spinner's position and ports.
-   */
+  /** Waits until {@linkcode text} equals this, or after a row `...` ends with it. */
   async shows(...rows: readonly string[]): Promise<void> {
     const isLast = rows[0] === "...";
     const wanted = isLast ? rows.slice(1) : rows;
     const shown = (text: string) =>
-      steady(text).split("\n").slice(isLast ? -wanted.length : 0);
+      text.split("\n").slice(isLast ? -wanted.length : 0);
     const text = await this.#poll((text) =>
       shown(text).join("\n") === wanted.join("\n")
     );
@@ -267,12 +271,6 @@ export class Screen implements AsyncDisposable {
     }
     await this.#tmux.status;
   }
-}
-
-/** A screen text with fixed durations, ports, and a fixed spinner. */
-function steady(text: string): string {
-  return text.replace(SPINNER, "⠋").replace(DURATION, "0.0 s")
-    .replace(/(?<=127\.0\.0\.1:)\d+/, "1");
 }
 
 /** Lines whose characters are bytes: tmux may cut text anywhere. */

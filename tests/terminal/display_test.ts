@@ -68,6 +68,7 @@ session(
   "standard error that is redirected gets plain lines, and a reply is cleaned and styled all the same",
   `
   enter agent-gateway 2> log
+  asked create thread
   enter hello
   progress plan: done
   reply ^[[31m**all**^[[m

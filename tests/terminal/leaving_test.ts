@@ -125,7 +125,7 @@ for (const signal of ["SIGTERM", "SIGQUIT"] as const) {
         }
         // A terminal sends SIGQUIT to all of a job, to the npm launcher's child, too.
         Deno.kill(signal === "SIGQUIT" ? -pid : pid, signal);
-        await until(() => !isRunning(pid), 5_000);
+        await until(() => !isRunning(pid));
       }
       await screen.waitFor(signal === "SIGTERM" ? "[143]$" : "[131]$");
     },
@@ -155,6 +155,9 @@ session(
   enter one
   asked
   press t w o Enter C-d
+  | ...
+  | queued: two
+  | Leaves after the run; any key cancels
   reply 1
   match ^> two$
   reply 2
