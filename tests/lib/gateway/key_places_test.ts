@@ -7,12 +7,14 @@ import { KEYLESS, Redactor } from "../../../lib/text.ts";
 import { longestPiece } from "../../support/key_pieces.ts";
 import { answer } from "../../support/service/behaviours.ts";
 import { TEST_KEY } from "../../support/service/service.ts";
-import { rowsOf } from "../../support/tables.ts";
+import { testRows } from "../../support/tables.ts";
 import { takeTurn } from "../../support/turns.ts";
 
 /** Every place where words of a service are shown, and an answer that puts the key there. */
-const PLACES = `
-place                                      | operation     | status | headers                     | text
+testRows(
+  "a key is left out of {place}",
+  "place | operation | status | headers | text",
+  `
 the text of a status                       | create thread | 400    | {}                          | Bad KEY
 the message of a status                    | create thread | 401    | {}                          | {"message":"Bad KEY"}
 a field that is wrong                      | create thread | 422    | {}                          | {"detail":[{"loc":["body","KEY"],"msg":"No"}]}
@@ -33,12 +35,8 @@ the name of an unknown event               | stream        | 200    | {}        
 a line that is not JSON                    | stream        | 200    | {}                          | data: KEY
 the fields of a reply                      | stream        | 200    | {}                          | data: {"event":"complete","KEY":"text"}
 messages without a text                    | stream        | 200    | {}                          | data: {"event":"complete","messages":[{"role":"ai","content":[{"KEY":1}]}]}
-`.replaceAll("KEY", TEST_KEY);
-
-type Column = "place" | "operation" | "status" | "headers" | "text";
-
-for (const row of rowsOf<Column>(PLACES)) {
-  Deno.test(`a key is left out of ${row.place}`, async () => {
+`.replaceAll("KEY", TEST_KEY),
+  async (row) => {
     const headers = JSON.parse(row.headers);
     const text = row.text.replaceAll("/data", "\ndata");
     const shown: unknown[] = [];
@@ -50,8 +48,8 @@ for (const row of rowsOf<Column>(PLACES)) {
     const told = `${JSON.stringify(shown)} ${error?.message}`;
     assert(told.includes("..."), told);
     assert(longestPiece(told, TEST_KEY) < 12, told);
-  });
-}
+  },
+);
 
 /** A key of one word, as the texts of Deno's errors quote it. */
 const WORD = "sk_live_5f1c2d3e4b5a69788796";

@@ -7,7 +7,7 @@ import {
 } from "../../../lib/interactive/terminal.ts";
 import type { StreamKind } from "../../../lib/io.ts";
 import { COLOURED } from "../../../lib/text.ts";
-import { rowsOf } from "../../support/tables.ts";
+import { testRows } from "../../support/tables.ts";
 
 const KINDS: Readonly<Record<string, StreamKind>> = {
   t: "terminal",
@@ -52,8 +52,10 @@ function describe(streams: string, start: readonly string[]): Terminal {
 const EMPTY_TERM = Deno.build.os === "windows" ? "isScreen" : "!isScreen";
 
 /** A start, and what of its terminal is so, or with `!` is not; `-`: there is none. */
-const STARTS = rowsOf<"streams" | "start" | "found" | "keys">(`
-  streams | start               | found                                       | keys
+testRows(
+  "describeTerminal() of {streams} {start}: {found}",
+  "streams | start | found | keys",
+  `
   ttt     |                     | isTyped isScreen mixesReplies styled colour | Ctrl-J: new line, Ctrl-C: stop, command: exit; screen readers: --plain
   ttt     | --plain             | isTyped isScreen clean !colour              | Ctrl-J: new line, Ctrl-C: stop, command: exit
   ttt     | --quiet             | isTyped isScreen isQuiet                    |
@@ -78,9 +80,8 @@ const STARTS = rowsOf<"streams" | "start" | "found" | "keys">(`
   ttt     | TERM=linux          | isAscii                                     |
   ttt     | TERM=screen.linux   | isAscii                                     |
   ttt     | TERM=xterm          | !isAscii                                    |
-`);
-for (const { streams, start, found, keys } of STARTS) {
-  Deno.test(`describeTerminal() of ${streams} ${start}: ${found}`, () => {
+`,
+  ({ streams, start, found, keys }) => {
     const terminal = describe(streams, start.split(" "));
     const facts: Readonly<Record<string, unknown>> = {
       ...terminal,
@@ -92,8 +93,8 @@ for (const { streams, start, found, keys } of STARTS) {
       assertEquals(facts[name], name === word, name);
     }
     if (keys !== "") assertEquals<unknown>(terminal.keys ?? "-", keys);
-  });
-}
+  },
+);
 
 Deno.test("consoleSize() is 80 columns and 24 rows on a terminal that does not tell", () => {
   const { consoleSize: real } = Deno;

@@ -1,15 +1,17 @@
 import { assertEquals } from "@std/assert";
 import { AwakeClock } from "../../../lib/io.ts";
 import { FakeClock } from "../../support/clocks.ts";
-import { rowsOf } from "../../support/tables.ts";
+import { testRows } from "../../support/tables.ts";
 
 /**
  * What happens, in seconds, the time that the clock then shows, and when it has ticked.
  * The process runs for a time, it is stopped for one and no timer has fired yet, or busy
  * up to a time, at which all timers fire that are due.
  */
-const SCENES = rowsOf<"what" | "shows" | "ticks">(`
-what                                 | shows | ticks
+testRows(
+  "AwakeClock: {what}: it shows {shows} s and ticks at {ticks}",
+  "what | shows | ticks",
+  `
 run 30.5                             | 30.5  | 5 10 15 20 25 30
 run 2, stop 100                      | 6     |
 run 2, stop 100, run 0               | 6     |
@@ -18,10 +20,8 @@ busy 6                               | 6     |
 busy 6, busy 12.5                    | 12    | 12.5
 busy 12, run 18                      | 24    | 17 22 27
 busy 7, busy 14, busy 20, run 10     | 28    | 14 20 25 30
-`);
-
-for (const { what, shows, ticks } of SCENES) {
-  Deno.test(`AwakeClock: ${what}: it shows ${shows} s and ticks at ${ticks}`, () => {
+`,
+  ({ what, shows, ticks }) => {
     using fake = new FakeClock();
     using clock = new AwakeClock();
     const begun = clock.now;
@@ -36,8 +36,8 @@ for (const { what, shows, ticks } of SCENES) {
     }
     assertEquals((clock.now - begun) / 1_000, Number(shows));
     assertEquals(ticked.join(" "), ticks);
-  });
-}
+  },
+);
 
 Deno.test("AwakeClock leaves no timer when it is disposed of", () => {
   using fake = new FakeClock();

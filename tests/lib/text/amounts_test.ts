@@ -1,9 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { counted, duration, wholeDuration } from "../../../lib/text/amounts.ts";
-import { rowsOf } from "../../support/tables.ts";
+import { testRows } from "../../support/tables.ts";
 
-const DURATIONS = rowsOf<"time" | "down" | "up">(`
-time     | down        | up
+testRows(
+  "duration() of {time} ms rounds down to {down}, and wholeDuration() up to {up}",
+  "time | down | up",
+  `
 0        | 0.0 s       | 0 s
 99       | 0.0 s       | 1 s
 6000     | 6.0 s       | 6 s
@@ -19,15 +21,12 @@ time     | down        | up
 3780000  | 1 h 3 min   | 1 h 3 min
 3839999  | 1 h 3 min   | 1 h 4 min
 86400000 | 24 h        | 24 h
-`);
-
-Deno.test("duration() rounds down, to tenths below 10 s, and wholeDuration() up to seconds; both to minutes beyond an hour", () => {
-  for (const { time, down, up } of DURATIONS) {
-    const milliseconds = Number(time);
-    assertEquals<string>(duration(milliseconds), down);
-    assertEquals<string>(wholeDuration(milliseconds), up);
-  }
-});
+`,
+  ({ time, down, up }) => {
+    assertEquals<string>(duration(Number(time)), down);
+    assertEquals<string>(wholeDuration(Number(time)), up);
+  },
+);
 
 Deno.test("counted() puts a noun into its number", () => {
   const counts = [0, 1, 2].map((count) => counted(count, "prompt"));

@@ -6,7 +6,7 @@ import { blocksOf } from "../../support/blocks.ts";
 import fc from "../../support/generated.ts";
 import { longestPiece } from "../../support/key_pieces.ts";
 import { times } from "../../support/repetitions.ts";
-import { rowsOf } from "../../support/tables.ts";
+import { testRows } from "../../support/tables.ts";
 
 const KEY = "test-key-0123456789abcdef";
 
@@ -69,36 +69,38 @@ Deno.test("texts are shown clean on one line, names as they are, and both bounde
   assertEquals<string>(redactor.show("x".repeat(200), 100), "x".repeat(100));
 });
 
-Deno.test("a key shorter than twelve characters is left out as a whole, in any case, from six characters on", () => {
-  for (
-    const { key, text, shown } of rowsOf<"key" | "text" | "shown">(String.raw`
-      key             | text                        | shown
-      secret          | a SECRET, secre             | a ..., secre
-      $/.]^-\$        | a$/.]^-\$b $/.]^-\          | a...b $/.]^-\
-      seven7-eigh     | seven7-eig h                | seven7-eig h
-      short           | a short one                 | a short one
-                      | a text                      | a text
-      abcdef...ghijkl | abc0abcdef...ghijklghijkl   | abc0...ghijkl
-      abc...defghijk  | abcabc...defghijkdefghijk   | ...
-    `)
-  ) assertEquals<string>(new Redactor(key).show(text), shown, key);
-});
+testRows(
+  "a key shorter than twelve characters is left out as a whole, in any case, from six on: {key}",
+  "key | text | shown",
+  String.raw`
+secret          | a SECRET, secre             | a ..., secre
+$/.]^-\$        | a$/.]^-\$b $/.]^-\          | a...b $/.]^-\
+seven7-eigh     | seven7-eig h                | seven7-eig h
+short           | a short one                 | a short one
+                | a text                      | a text
+abcdef...ghijkl | abc0abcdef...ghijklghijkl   | abc0...ghijkl
+abc...defghijk  | abcabc...defghijkdefghijk   | ...
+`,
+  ({ key, text, shown }) => {
+    assertEquals<string>(new Redactor(key).show(text), shown);
+  },
+);
 
-Deno.test("isInId() finds the whole key in any case, also where an id is cleaned, and no piece of it", () => {
-  for (
-    const { key, id, isIn } of rowsOf<"key" | "id" | "isIn">(String.raw`
-      key       | id           | isIn
-      some-key1 | id-SOME-KEY1 | true
-      some-key1 | id-so\me-key1 | true
-      some-key1 | id-ome-key1  | false
-      $a-key    | an $A-KEY    | true
-      $key      | a$key        | false
-    `)
-  ) {
+testRows(
+  "isInId() finds the whole key in any case, also where an id is cleaned, and no piece of it: {id}",
+  "key | id | isIn",
+  String.raw`
+some-key1 | id-SOME-KEY1 | true
+some-key1 | id-so\me-key1 | true
+some-key1 | id-ome-key1  | false
+$a-key    | an $A-KEY    | true
+$key      | a$key        | false
+`,
+  ({ key, id, isIn }) => {
     const dirty = id.replace("\\", "\x07");
-    assertEquals(`${new Redactor(key).isInId(dirty)}`, isIn, id);
-  }
-});
+    assertEquals(`${new Redactor(key).isInId(dirty)}`, isIn);
+  },
+);
 
 /** Keys that look like real ones. */
 const KEYS = [

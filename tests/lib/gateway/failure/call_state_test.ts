@@ -1,11 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { CallState } from "../../../../lib/gateway/failure/call_state.ts";
-import {
-  fateOf,
-  type RemoteOperation,
-  type Stage,
-} from "../../../../lib/gateway/failure/fate.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { fateOf, type Stage } from "../../../../lib/gateway/failure/fate.ts";
+import { testRows } from "../../../support/tables.ts";
 import { redacted, serviceId } from "../../../support/texts.ts";
 
 Deno.test("a call knows at each step what has become of its prompt", () => {
@@ -38,18 +34,18 @@ Deno.test("a call knows at each step what has become of its prompt", () => {
   });
 });
 
-const FATES = `
-stage         | create thread | create run   | stream run   | after events
+testRows(
+  'fateOf() decides what the stage "{stage}" means',
+  "stage | create thread | create run | stream run | after events",
+  `
 not sent      | not run       | not run      | may go on    | may go on
 not taken     | not run       | not run      | may go on    | may go on
 refused       | refused       | refused      | may go on    | may go on
 perhaps taken | not run       | may have run | may go on    | may go on
 unknown run   | may have run  | may have run | may have run | failed
 failed        | failed        | failed       | failed       | failed
-`;
-
-for (const row of rowsOf<"stage" | "after events" | RemoteOperation>(FATES)) {
-  Deno.test(`fateOf() decides what the stage "${row.stage}" means`, () => {
+`,
+  (row) => {
     const stage = row.stage as Stage;
     for (
       const operation of ["create thread", "create run", "stream run"] as const
@@ -57,5 +53,5 @@ for (const row of rowsOf<"stage" | "after events" | RemoteOperation>(FATES)) {
       assertEquals(fateOf(operation, stage, false), row[operation], operation);
     }
     assertEquals(fateOf("stream run", stage, true), row["after events"]);
-  });
-}
+  },
+);

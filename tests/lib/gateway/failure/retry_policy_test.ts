@@ -13,27 +13,27 @@ import {
   withAttempt,
 } from "../../../../lib/gateway/failure/retry_policy.ts";
 import { TIMEOUTS } from "../../../../lib/gateway/timeouts.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 
 const SECOND = 1000;
 
 /** The statuses after which an operation is repeated, and why. */
-const STATUSES = `
-operation     | 429          | 502                 | 503          | 504
+testRows(
+  '"{operation}" is repeated after these statuses, and no others: 429: {429}, 502: {502}, 503: {503}, 504: {504}',
+  "operation | 429 | 502 | 503 | 504",
+  `
 create thread | service busy | -                   | service busy | -
 create run    | service busy | -                   | -            | -
 stream run    | service busy | service unreachable | service busy | service unreachable
-`;
-
-for (const row of rowsOf<"operation" | `${number}`>(STATUSES)) {
-  Deno.test(`"${row.operation}" is repeated after these statuses, and no others: ${JSON.stringify(row)}`, () => {
+`,
+  (row: Readonly<Record<string, string>>) => {
     for (let status = 100; status < 600; status++) {
       const operation = row.operation as RemoteOperation;
       const problem = problemOfStatus(operation, status) ?? "-";
       assertEquals(problem, row[`${status}`] ?? "-", `${status}`);
     }
-  });
-}
+  },
+);
 
 /** Words like `3x15`, as often as they say. */
 function repeated(text: string): readonly string[] {
@@ -49,8 +49,10 @@ function middleOf({ least, most }: Retry): number {
 }
 
 /** The pauses of a `POST` that fails so each time, on average and in seconds. */
-const POSTS = `
-problem               | pauses
+testRows(
+  'a POST is repeated after "{problem}" and pauses of {pauses}, and only if nothing was started',
+  "problem | pauses",
+  `
 service busy          | 0.5 1 2 end
 connection refused    | 0.5 1 2 end
 no connection         | 0.5 1 2 end
@@ -61,10 +63,8 @@ certificate not valid | end
 connection lost       | end
 stream ended          | end
 stream silent         | end
-`;
-
-for (const { problem: name, pauses } of rowsOf<"problem" | "pauses">(POSTS)) {
-  Deno.test(`a POST is repeated after "${name}" and pauses of ${pauses}, and only if nothing was started`, () => {
+`,
+  ({ problem: name, pauses }) => {
     const problem = name as Problem;
     for (const [index, pause] of pauses.split(" ").entries()) {
       const post = { fate: "not run", count: index + 1 } as const;
@@ -74,12 +74,14 @@ for (const { problem: name, pauses } of rowsOf<"problem" | "pauses">(POSTS)) {
       assertEquals(`${retry === undefined ? "end" : middleOf(retry)}`, pause);
       assertEquals(retryPost({ problem }, unclear, TIMEOUTS), undefined);
     }
-  });
-}
+  },
+);
 
 /** What `Retry-After` asks for, the range of a pause of 0.5 s then, and the advice. */
-const ASKED = `
-seconds    | range  | advice
+testRows(
+  "a service that asks for a pause of {seconds} s gets one of {range} ms, or the advice: {advice}",
+  "seconds | range | advice",
+  `
 0          | 250 750     | undefined
 1          | 1000 3000   | undefined
 5          | 5000 7000   | undefined
@@ -90,10 +92,8 @@ seconds    | range  | advice
 3600       | none        | Try again in 60 min
 5400       | none        | Try again in 1 h 30 min
 1000000000 | none        | Try again in more than a day
-`;
-
-for (const row of rowsOf<"seconds" | "range" | "advice">(ASKED)) {
-  Deno.test(`a service that asks for a pause of ${row.seconds} s gets one of ${row.range} ms, or the advice: ${row.advice}`, () => {
+`,
+  (row) => {
     const retryAfter = Number(row.seconds) * SECOND;
     const hints = { problem: "service busy", retryAfter } as const;
     const post = { fate: "not run", count: 1 } as const;
@@ -103,8 +103,8 @@ for (const row of rowsOf<"seconds" | "range" | "advice">(ASKED)) {
     const advice = adviceToWait(hints, "not run", TIMEOUTS);
     assertEquals(`${advice}`, row.advice);
     assertEquals(adviceToWait(hints, "may have run", TIMEOUTS), undefined);
-  });
-}
+  },
+);
 
 /** The pauses after these attempts, on average and in seconds, up to the end of them. */
 function pausesAfter(all: readonly string[]): readonly number[] {
@@ -134,8 +134,10 @@ function pausesAfter(all: readonly string[]): readonly number[] {
  * Attempts: the seconds that a stream was open (`-` if it was not), after those that it
  * was waited for; `+` if it brought an event, `.` if it ended as a whole answer.
  */
-const ATTEMPTS = `
-when                                                                  | attempts                      | pauses
+testRows(
+  "a run is given up after {when}",
+  "when | attempts | pauses",
+  `
 2 minutes without an answer                                           | 99x-                          | 0.5 1 2 4 8 7x15 Infinity
 2 minutes of streams that each bring an event and end within 5 s      | 99x4+                         | 1 1 2 4 8 5x15 Infinity
 2 minutes of such streams, counted from the end of the first          | 8x- 9:4+ 99x4+                | 0.5 1 2 4 8 10x15 Infinity
@@ -146,14 +148,12 @@ one more attempt if a stream was silent for all of the time           | 99x3600 
 five streams in a row that end at once with nothing new               | 99x0.                         | 1 1 2 4 Infinity
 five such streams, of which none breaks, brings an event or lasts     | 4x0. 0+. 4x0. 6. 2x0. 0 99x0. | 1 1 2 4 8 12x15 Infinity
 attempts of 127 s, as the system makes them where packets are dropped | 99x127:-                      | 0.5 Infinity
-`;
-
-for (const row of rowsOf<"when" | "attempts" | "pauses">(ATTEMPTS)) {
-  Deno.test(`a run is given up after ${row.when}`, () => {
+`,
+  (row) => {
     const pauses = pausesAfter(repeated(row.attempts));
     assertEquals(pauses, repeated(row.pauses).map(Number));
-  });
-}
+  },
+);
 
 Deno.test("the stream of a run is requested again after the longest pause that the stream or the answer asks for, at most 30 s", () => {
   const attempts = withAttempt(undefined, {

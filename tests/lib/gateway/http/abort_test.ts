@@ -22,7 +22,7 @@ import {
   ReferenceService,
   TEST_KEY,
 } from "../../../support/service/service.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 import { serviceId } from "../../../support/texts.ts";
 import {
   createThread,
@@ -54,8 +54,10 @@ const ANSWERS: Readonly<Record<string, Behaviour>> = {
  * The answer to an operation, and what is seen before the abort: the request, the
  * client's note of its answer, or an event.
  */
-const PHASES = `
-operation     | answer              | seen
+testRows(
+  'an abort after the {seen} of "{operation}" that is answered by {answer} rejects with the reason of the signal',
+  "operation | answer | seen",
+  `
 create thread | none                | request
 create thread | a part              | answer
 create thread | 503                 | wait
@@ -66,13 +68,9 @@ stream        | none                | request
 stream        | headers             | answer
 stream        | an event            | progress
 stream        | an event with an id | wait
-`;
-
-for (
-  const { seen, ...row } of rowsOf<"operation" | "answer" | "seen">(PHASES)
-) {
-  const operation = row.operation as Operation;
-  Deno.test(`an abort after the ${seen} of "${operation}" that is answered by ${row.answer} ends the call with the signal's reason`, async () => {
+`,
+  async ({ seen, ...row }) => {
+    const operation = row.operation as Operation;
     const behaviour = ANSWERS[row.answer] ?? hang();
     await using service = startService({ [operation]: [behaviour] });
     const happened = Promise.withResolvers<void>();
@@ -108,8 +106,8 @@ for (
     const ended = seen === "wait" ? "complete" : "dropped";
     assertEquals(await request.ended, ended);
     assertEquals(service.requests.at(-1), request);
-  });
-}
+  },
+);
 
 Deno.test("a signal that is aborted already keeps every request back", async () => {
   await using service = startService();

@@ -3,7 +3,7 @@ import { RequestError } from "../../../../lib/gateway/failure/failure.ts";
 import { readId } from "../../../../lib/gateway/http/answer.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 import { QUICK_TIMEOUTS } from "../../../support/turns.ts";
 
 const MIB = 1024 * 1024;
@@ -29,8 +29,10 @@ function read(
  * Answers, with their texts in JSON, and why they contain no id, which is FIELD. After a
  * cut, nothing says that the same answer would come again.
  */
-const ANSWERS = String.raw`
-url    | text                            | headers                 | stage   | reason
+testRows(
+  "readId() of {text} with {headers} over {url} says: {reason} (interface 7)",
+  "url | text | headers | stage | reason",
+  String.raw`
 http:  | "{\"thread_id\":\"t"            | {}                      | unclear | The connection was cut in the middle of the answer (status 200)
 https: | "{"                             | {}                      | unclear | The connection was cut in the middle of the answer (status 200)
 http:  | "{"                             | {"content-length":"2"}  | unclear | The connection was cut in the middle of the answer (status 200)
@@ -45,8 +47,8 @@ http:  | "OK"                            | {"content-type":"text/html"} | refuse
 http:  | "<p>"                           | {"content-type":"text/html"} | refused | The service answered 200 with a web page, perhaps the sign-in page of a network or proxy
 http:  | "<html>"                        | {}                      | refused | The service answered 200 with a web page, perhaps the sign-in page of a network or proxy
 http:  | "{\"FIELD\":\"t\"${
-  " ".repeat(MIB)
-}}" | {}                | refused | The answer is larger than 1 MiB
+    " ".repeat(MIB)
+  }}" | {}                | refused | The answer is larger than 1 MiB
 http:  | "{\"other\":1}"                 | {}                      | refused | The answer contains no FIELD, only: other
 http:  | "{}"                            | {}                      | refused | The answer contains no FIELD
 http:  | "{\"error\":\"No quota\"}"      | {}                      | refused | The answer contains no FIELD. The service said: No quota
@@ -58,19 +60,14 @@ http:  | "{\"FIELD\":\".\"}"             | {}                      | refused | T
 http:  | "{\"FIELD\":\"..\"}"            | {}                      | refused | The answer contains a malformed FIELD
 http:  | "{\"FIELD\":\"\\ud800\"}"       | {}                      | refused | The answer contains a malformed FIELD
 http:  | "{\"FIELD\":\"${
-  "x".repeat(1025)
-}\"}" | {}                | refused | The answer contains a malformed FIELD
+    "x".repeat(1025)
+  }\"}" | {}                | refused | The answer contains a malformed FIELD
 http:  | "{\"FIELD\":\"${
-  "ü".repeat(513)
-}\"}"  | {}                | refused | The answer contains a malformed FIELD
+    "ü".repeat(513)
+  }\"}"  | {}                | refused | The answer contains a malformed FIELD
 http:  | "{\"FIELD\":\"run-${TEST_KEY.toUpperCase()}-1\"}" | {}    | refused | The answer contains a malformed FIELD
-`;
-
-type Column = "url" | "text" | "headers" | "stage" | "reason";
-
-for (const { url, stage, reason, ...row } of rowsOf<Column>(ANSWERS)) {
-  const shown = row.text.slice(0, 40);
-  Deno.test(`readId() of ${shown} with ${row.headers} over ${url} says: ${reason} (interface 7)`, async () => {
+`,
+  async ({ url, stage, reason, ...row }) => {
     const headers = JSON.parse(row.headers);
     for (const operation of ["create thread", "create run"] as const) {
       const isThread = operation === "create thread";
@@ -88,8 +85,8 @@ for (const { url, stage, reason, ...row } of rowsOf<Column>(ANSWERS)) {
       assertEquals(failure.stage, isRefused ? "refused" : "perhaps taken");
       assertEquals(failure.problem, undefined); // It is not sent again.
     }
-  });
-}
+  },
+);
 
 Deno.test("readId() reads 1 MiB, labelled as a web page, and of an endless answer no more", async () => {
   const url = "http://agent.test";

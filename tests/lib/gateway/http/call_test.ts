@@ -8,7 +8,7 @@ import {
   body,
   hang,
 } from "../../../support/service/behaviours.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 import {
   gatewayTo,
   startService,
@@ -22,35 +22,35 @@ Deno.test.sanitizer({ ops: true, resources: true });
 const HOUR = { "retry-after": "3600" };
 
 /** Answers to a `POST` that are not waited for or not repeated, and what is told. */
-const ANSWERS = `
-operation     | status | told
+testRows(
+  '"{operation}" that is answered {status} for an hour is sent once: {told}',
+  "operation | status | told",
+  `
 create thread | 429    | The service answered 429. Try again in 60 min.
 create run    | 429    | The service answered 429. The prompt did not run. Try again in 60 min.
 create thread | 502    | The service answered 502. Try again in 60 min.
 create run    | 502    | The service answered 502. The run may have started, so the prompt was not retried. (thread t)
 create thread | 204    | The answer (status 204) is not a JSON object. Check the base URL.
 create run    | 204    | The answer (status 204) is not a JSON object. The run may have started, so the prompt was not retried. (thread t)
-`;
-
-for (const row of rowsOf<"operation" | "status" | "told">(ANSWERS)) {
-  Deno.test(`"${row.operation}" that is answered ${row.status} for an hour is sent once: ${row.told}`, async () => {
+`,
+  async (row) => {
     const answers = { [row.operation]: [answer(Number(row.status), "", HOUR)] };
     const { told, requests } = await takeTurn(answers);
     assertEquals(told, [row.told]);
     assertEquals(requests.length, row.operation === "create run" ? 2 : 1);
-  });
-}
+  },
+);
 
 /** What comes of an answer until its time is over, and what is told. */
-const LATE = `
-operation     | start        | told
+testRows(
+  '"{operation}" that is not answered in time but for "{start}" is dropped, once: {told}',
+  "operation | start | told",
+  `
 create thread |              | The service did not answer within 1 min. Try again later.
 create thread | {"thread_id: | The service did not answer within 1 min. Try again later.
 create run    |              | The service did not answer within 1 min. The run may have started, so the prompt was not retried. (thread t)
-`;
-
-for (const row of rowsOf<"operation" | "start" | "told">(LATE)) {
-  Deno.test(`"${row.operation}" that is not answered in time but for "${row.start}" is dropped, once: ${row.told}`, async () => {
+`,
+  async (row) => {
     using clock = new FakeClock();
     const late = body(function* () {
       yield row.start;
@@ -65,8 +65,8 @@ for (const row of rowsOf<"operation" | "start" | "told">(LATE)) {
     assertEquals(turn.told, [row.told]);
     assertEquals(turn.requests.at(-1)?.operation, row.operation);
     assertEquals(turn.endings.at(-1), "dropped");
-  });
-}
+  },
+);
 
 const stalled = body(["No"], { status: 404, end: "hang" });
 

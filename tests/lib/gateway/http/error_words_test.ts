@@ -1,13 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { errorDetail } from "../../../../lib/gateway/http/error_words.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 
 /**
  * Bodies of errors, as the sources or documents of these frameworks, libraries and APIs
  * have them, then made up ones, and what users read of each.
  */
-const BODIES = `
-source | body | words
+testRows(
+  "errorDetail() finds the sentence that helps in a body of {source}",
+  "source | body | words",
+  `
 FastAPI: exception_handlers.py | {"detail":[{"type":"missing","loc":["body","prompt"],"msg":"Field required","input":{}}]} | prompt: Field required
 FastAPI: HTTPException | {"detail":"No quota"} | No quota
 Django Ninja: test_body.py | {"detail":[{"type":"missing","loc":["body","payload","tags",0],"msg":"Field required"}]} | payload.tags.0: Field required
@@ -48,13 +50,11 @@ a place of another shape | {"detail":[{"loc":["body",[["x"]]],"msg":"No"}]} | No
 nothing that helps | {"message":[],"errors":[{}],"error":{"code":1}} | -
 a list | ["No"] | -
 a string | "No" | -
-`;
-
-for (const row of rowsOf<"source" | "body" | "words">(BODIES)) {
-  Deno.test(`errorDetail() finds the sentence that helps in a body of ${row.source}`, () => {
+`,
+  (row) => {
     assertEquals(errorDetail(JSON.parse(row.body)) ?? "-", row.words);
-  });
-}
+  },
+);
 
 Deno.test("errorDetail() looks at a few levels, however deep a body is nested", () => {
   const nested = (depth: number) =>

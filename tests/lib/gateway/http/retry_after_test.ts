@@ -1,10 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { retryAfterOf } from "../../../../lib/gateway/http/retry_after.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 
 /** The ways in which services write `Retry-After`, and what they mean. */
-const SPELLINGS = `
-text                             | seconds
+testRows(
+  'Retry-After "{text}" asks for {seconds} s',
+  "text | seconds",
+  `
 5                                | 5
 07                               | 7
 1.5                              | 2
@@ -24,15 +26,13 @@ Sat, 28 Nov 2026 14:00:20 GMT    | 0
 soon                             | 0
 at 5:00 or so                    | 0
                                  | 0
-`;
-
-for (const { text, seconds } of rowsOf<"text" | "seconds">(SPELLINGS)) {
-  Deno.test(`Retry-After "${text}" asks for ${seconds} s`, () => {
+`,
+  ({ text, seconds }) => {
     const date = "Sat, 28 Nov 2026 15:00:00 GMT";
     const asked = retryAfterOf(new Headers({ date, "retry-after": text }));
     assertEquals(`${asked / 1000}`, seconds);
-  });
-}
+  },
+);
 
 Deno.test("a date in Retry-After counts from the local clock where the answer has none", () => {
   const until = new Date(Date.now() + 3_600_000).toUTCString();

@@ -4,7 +4,7 @@ import type { ServiceError } from "../../../../lib/gateway/failure/failure.ts";
 import { statusError } from "../../../../lib/gateway/http/status_error.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { serviceError } from "../../../support/service_errors.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 
 const KEY = "test-key-0123456789abcdef";
 const URL = "https://service.test/api/threads";
@@ -25,8 +25,10 @@ function refuse(
 }
 
 /** The message for a status without a body, and what became of the prompt. */
-const STATUSES = `
-operation     | fate         | statuses                                | told
+testRows(
+  'statusError() of {statuses} to "{operation}" means "{fate}", and tells: {told}',
+  "operation | fate | statuses | told",
+  `
 create thread | not run      | 408 425 429 500 502 503 504 599         | The service answered N. Try again later.
 create thread | refused      | 404                                     | The service answered N. Check the base URL.
 create thread | refused      | 401 403                                 | The service rejected the API key (N). Check APP_API_KEY.
@@ -41,19 +43,15 @@ create run    | refused      | 300 304 400 410 422                     | The ser
 stream run    | may have run | 404 410                                 | The service no longer knows the run (N). The prompt may have run.
 stream run    | may go on    | 401 403                                 | The service rejected the API key (N). The run may still continue. Check APP_API_KEY.
 stream run    | may go on    | 304 400 408 413 429 500 502 503 504     | The service answered N. The run may still continue.
-`;
-
-type Column = "operation" | "fate" | "statuses" | "told";
-
-for (const { operation, fate, statuses, told } of rowsOf<Column>(STATUSES)) {
-  Deno.test(`statusError() of ${statuses} to "${operation}" means "${fate}", and tells: ${told}`, () => {
+`,
+  ({ operation, fate, statuses, told }) => {
     for (const status of statuses.split(" ").map(Number)) {
       const error = refuse(operation as RemoteOperation, status);
       assertEquals(error.message, told.replace("N", `${status}`));
       assertEquals([error.fate, error.status], [fate, status]);
     }
-  });
-}
+  },
+);
 
 Deno.test("statusError() tells whether a thread is gone, and whether the service said so in JSON", () => {
   for (const text of ['{"error":"?"}', "?"]) {
@@ -65,8 +63,10 @@ Deno.test("statusError() tells whether a thread is gone, and whether the service
 });
 
 /** The text and the headers of an answer in JSON, and what is told of it. */
-const DETAILS = String.raw`
-operation     | status | text                        | headers                          | told
+testRows(
+  "statusError() of {status} with {text} and {headers} tells: {told}",
+  "operation | status | text | headers | told",
+  String.raw`
 create thread | 400 | "{\"message\":\"No\"}"         | {}                               | The service answered 400: No.
 create thread | 400 | "{\"code\":[\"No\"]}"          | {}                               | The service answered 400: {"code":["No"]}.
 create thread | 500 | " { }\n"                       | {}                               | The service answered 500. Try again later.
@@ -86,26 +86,24 @@ create thread | 400 | "<html><title>No</title>"      | {"server":"e\tf","x-amz-c
 create thread | 599 | ""                             | {"server":"nginx"}               | The service answered 599 [Server: nginx]. Try again later.
 create run    | 413 | ""                             | {"server":"nginx"}               | The prompt is too long for the service (413 [Server: nginx]).
 create thread | 400 | ""                             | {"cf-ray":"${
-  "a".repeat(101)
-}","server":"${KEY}"} | The service answered 400 [CF-RAY: ${
-  "a".repeat(100)
-}, Server: ...].
+    "a".repeat(101)
+  }","server":"${KEY}"} | The service answered 400 [CF-RAY: ${
+    "a".repeat(100)
+  }, Server: ...].
 create thread | 400 | "\"No\""                       | {"server":"nginx"}               | The service answered 400: "No".
-`;
-
-type Detail = "operation" | "status" | "text" | "headers" | "told";
-
-for (const { operation, status, ...row } of rowsOf<Detail>(DETAILS)) {
-  Deno.test(`statusError() of ${status} with ${row.text} and ${row.headers} tells: ${row.told}`, () => {
+`,
+  ({ operation, status, ...row }) => {
     const [text, headers] = [row.text, row.headers].map((it) => JSON.parse(it));
     const answer = { text, headers };
     const error = refuse(operation as RemoteOperation, Number(status), answer);
     assertEquals(error.message, row.told);
-  });
-}
+  },
+);
 
-const REDIRECTS = `
-location                                   | shown
+testRows(
+  "statusError() tells of a redirect to {location}: {shown}",
+  "location | shown",
+  `
 https://other.example/a?b#c                | https://other.example
 //other.example:8443/api/threads/          | https://other.example:8443
 https://service.test/login?to=%2Fapi       | /login
@@ -117,10 +115,8 @@ http://[                                   | an unreadable address
 mailto:me@other.example                    | an unreadable address
 https://service.test/api/threads/          | /api/threads/
 http://service.test/api/threads/?a         | http://service.test
-`;
-
-for (const { location, shown } of rowsOf<"location" | "shown">(REDIRECTS)) {
-  Deno.test(`statusError() tells of a redirect to ${location}: ${shown}`, () => {
+`,
+  ({ location, shown }) => {
     const advice = location.includes("service.test/api/threads/")
       ? "The service should answer without the trailing slash."
       : "Check the base URL.";
@@ -129,5 +125,5 @@ for (const { location, shown } of rowsOf<"location" | "shown">(REDIRECTS)) {
       error.message,
       `The service answered 307, a redirect to ${shown}, which is not followed. The run may still continue. ${advice}`,
     );
-  });
-}
+  },
+);

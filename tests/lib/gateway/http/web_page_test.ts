@@ -4,13 +4,15 @@ import {
   webPageReason,
 } from "../../../../lib/gateway/http/web_page.ts";
 import { Redactor } from "../../../../lib/text.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 
 const KEY = "test-key-0123456789abcdef";
 
 /** Types and texts of answers, in JSON, and whether those are web pages. */
-const PAGES = String.raw`
-type                       | text                              | is page
+testRows(
+  'isWebPage() of "{type}" and {text} is {is page}',
+  "type | text | is page",
+  String.raw`
 text/html                  | "See <b>this</b>"                 | true
 Text/HTML; charset=utf-8   | "a</p>"                           | true
 application/xhtml+xml      | "<?xml?>"                         | true
@@ -25,18 +27,18 @@ text/plain                 | "<html>"                          | true
                            | "<htmlish>"                       | false
                            | "see <html>"                      | false
 application/json           | "{}"                              | false
-`;
-
-for (const row of rowsOf<"type" | "text" | "is page">(PAGES)) {
-  Deno.test(`isWebPage() of "${row.type}" and ${row.text} is ${row["is page"]}`, () => {
+`,
+  (row) => {
     const found = isWebPage(row.type || null, JSON.parse(row.text));
     assertEquals(`${found}`, row["is page"]);
-  });
-}
+  },
+);
 
 /** Pages, and what is quoted of their first title. */
-const TITLES = `
-page                                            | quoted
+testRows(
+  "webPageReason() quotes this title of {page}: {quoted}",
+  "page | quoted",
+  `
 <title>502 Bad Gateway</title>                  | ("502 Bad Gateway")
 <html><head><TITLE lang='en'>Sign in</TITLE>    | ("Sign in")
 <title>first</title><title>second</title>       | ("first")
@@ -45,14 +47,12 @@ page                                            | quoted
 <title></title>                                 |
 no title                                        |
 <title                                          |
-`;
-
-for (const { page, quoted } of rowsOf<"page" | "quoted">(TITLES)) {
-  Deno.test(`webPageReason() quotes ${quoted || "no title"} of ${page}`, () => {
+`,
+  ({ page, quoted }) => {
     const name = quoted && ` ${quoted}`;
     assertEquals(
       webPageReason(200, page, new Redactor(KEY)),
       `The service answered 200 with a web page${name}, perhaps the sign-in page of a network or proxy`,
     );
-  });
-}
+  },
+);

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { NotUnderstood } from "../../../../lib/gateway/stream/not_understood.ts";
 import { Redactor } from "../../../../lib/text.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 
 const KEY = "test-key-0123456789abcdef";
 
@@ -36,20 +36,20 @@ Deno.test("NotUnderstood quotes nothing of a line that has nothing to show", () 
 });
 
 /** Blocks, `/` between their lines, and what they are taken for. */
-const BLOCKS = `
-lines                                           | words
+testRows(
+  "NotUnderstood takes {lines} for: {words}",
+  "lines | words",
+  `
 {/"a": 1/}                                      | 1 event was split over several data: lines
 {/"a": 1                                        | 2 data: lines were no JSON object
 x/{/}                                           | 1 data: line was no JSON object; 1 event was split
 ${
-  `{/"a": "${"x".repeat(40_000)}"/}//`.repeat(2)
-} | 2 events were split over several data: lines
+    `{/"a": "${"x".repeat(40_000)}"/}//`.repeat(2)
+  } | 2 events were split over several data: lines
 {/1/x                                           | 3 data: lines were no JSON object
 {/"a": "${"x".repeat(2 ** 16)}"}                | 1 event was split over several
-`;
-
-for (const { lines, words } of rowsOf<"lines" | "words">(BLOCKS)) {
-  Deno.test(`NotUnderstood takes ${lines.slice(0, 30)} for: ${words}`, () => {
+`,
+  ({ lines, words }) => {
     const record = new NotUnderstood(new Redactor(KEY));
     for (const line of lines.split("/")) {
       if (line === "") record.endBlock();
@@ -58,5 +58,5 @@ for (const { lines, words } of rowsOf<"lines" | "words">(BLOCKS)) {
     }
     record.endBlock();
     assertEquals(record.summary.slice(0, words.length), words);
-  });
-}
+  },
+);

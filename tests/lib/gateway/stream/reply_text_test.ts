@@ -1,10 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { selectReply } from "../../../../lib/gateway/stream/reply_text.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 
 /** Messages, and the reply; `-` if there is none that can be read. */
-const MESSAGES = String.raw`
-what                                         | messages | reply
+testRows(
+  "selectReply() selects {reply} from messages of this kind: {what}",
+  "what | messages | reply",
+  String.raw`
 the last of an assistant                     | [{"role":"user"},{"role":"ai","content":"1"},{"role":"ai","content":"2"}] | 2
 the last with text                           | [{"role":"user"},{"role":"ai","content":"1"},{"role":"ai","content":" \n"},{"role":"ai","content":[]}] | 1
 what follows the user's last words           | [{"role":"user"},{"role":"ai","content":"old"},{"role":"user"},{"role":"ai","content":"new"}] | new
@@ -31,18 +33,18 @@ LangGraph's platform | [{"content":"Q","type":"human","id":"1"},{"content":"","t
 Haystack: to_dict() in chat_message.py | [{"role":"assistant","meta":{},"name":null,"content":[{"text":"A"}]}] | A
 Pydantic AI: messages.py | [{"kind":"response","parts":[{"content":"no","part_kind":"thinking"},{"content":"A","part_kind":"text"}]}] | -
 AutoGen: TextMessage | [{"source":"assistant","type":"TextMessage","content":"A"}] | -
-`;
-
-for (const row of rowsOf<"what" | "messages" | "reply">(MESSAGES)) {
-  Deno.test(`selectReply() selects ${row.reply} from messages of this kind: ${row.what}`, () => {
+`,
+  (row) => {
     const { text = "-" } = selectReply({ messages: JSON.parse(row.messages) });
     assertEquals(text, row.reply);
-  });
-}
+  },
+);
 
 /** Roles and types, and what is selected of `["before", {...author, "content": "A"}]`. */
-const AUTHORS = `
-author                                                | reply
+testRows(
+  "selectReply() selects {reply} if {author} follows nobody's message",
+  "author | reply",
+  `
 {"role":"assistant"}                                  | A
 {"role":"ai"}                                         | A
 {"role":"AIMessage"}                                  | A
@@ -66,18 +68,18 @@ author                                                | reply
 {"role":"message"}                                    | before
 {"role":""}                                           | before
 {"role":"tool","type":"ai"}                           | before
-`;
-
-for (const { author, reply } of rowsOf<"author" | "reply">(AUTHORS)) {
-  Deno.test(`selectReply() selects ${reply} if ${author} follows nobody's message`, () => {
+`,
+  ({ author, reply }) => {
     const messages = ["before", { ...JSON.parse(author), content: "A" }];
     assertEquals(selectReply({ messages }).text ?? "-", reply);
-  });
-}
+  },
+);
 
 /** Fields of an assistant's message besides its role, and the text read from them. */
-const TEXTS = String.raw`
-entry                                                                     | text
+testRows(
+  "selectReply() reads {entry} as {text}",
+  "entry | text",
+  String.raw`
 {"content":" A\n"}                                                        | " A\n"
 {"text":"A"}                                                              | "A"
 {"content":"A","parts":["no"],"text":"no"}                                | "A"
@@ -97,21 +99,21 @@ entry                                                                     | text
 {"content":"A","refusal":"no"}                                            | "A"
 {"content":null,"refusal":" "}                                            | null
 {"Content":"no","speech":"no"}                                            | null
-`;
-
-for (const { entry, text } of rowsOf<"entry" | "text">(TEXTS)) {
-  Deno.test(`selectReply() reads ${entry} as ${text}`, () => {
+`,
+  ({ entry, text }) => {
     const messages = [{ role: "ai", ...JSON.parse(entry) }];
     assertEquals<unknown>(
       selectReply({ messages }).text ?? null,
       JSON.parse(text),
     );
-  });
-}
+  },
+);
 
 /** What `complete` has, what is selected, and what may have been the reply. */
-const EVENTS = String.raw`
-event                                                                            | reply | unread
+testRows(
+  "selectReply() of {event} selects {reply}, and cannot read this: {unread} (interface 2)",
+  "event | reply | unread",
+  String.raw`
 {"instructorState":{"explanation":"E"},"messages":["M"]}                         | E     |
 {"instructorState":{"explanation":" \n"},"messages":["M"]}                       | M     |
 {"instructorState":{"explanation":1},"messages":["M"]}                           | M     |
@@ -136,13 +138,11 @@ event                                                                           
 {"output":" ","data":{"text":""},"run":[],"tokens":1,"last":true,"x":null}       | -     |
 {"instructorState":{"explanation":1}}                                            | -     | instructorState
 {"instructorState":{"explanation":null}}                                         | -     |
-`;
-
-for (const row of rowsOf<"event" | "reply" | "unread">(EVENTS)) {
-  Deno.test(`selectReply() of ${row.event} selects ${row.reply}, and cannot read ${row.unread || "nothing"} (interface 2)`, () => {
+`,
+  (row) => {
     const event = { event: "complete", ...JSON.parse(row.event) };
     const { text = "-", unread } = selectReply(event);
     assertEquals(text, row.reply);
     assertEquals(unread.map(([, words]) => words).join("; "), row.unread);
-  });
-}
+  },
+);

@@ -3,7 +3,7 @@ import { RequestError } from "../../../../lib/gateway/failure/failure.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 import { redacted } from "../../../support/texts.ts";
 import { unchanged } from "../../../../lib/text.ts";
 
@@ -99,8 +99,10 @@ Deno.test("readRunEvents() reads complete without a line end, and invalid UTF-8 
 });
 
 /** Streams, `/` between their lines, and the words about a failed run; `-` if it did not fail. */
-const FAILURES = `
-stream                                                                      | words
+testRows(
+  'readRunEvents() takes {stream} for the failure "{words}"',
+  "stream | words",
+  `
 data: {"event":"error","message":"No"}/                                     | No
 data: {"event":"failed","error":{"message":"No"}}/                          | No
 data: {"event":"run_failed","detail":"No"}/                                 | No
@@ -140,14 +142,12 @@ data: {"message":"A"}/data: {"event":"progress"}/event: error/              | -
 : comment/{"message":"No"}                                                  | -
 {"message":"No"}/data: {"event":"progress"}/                                | -
 {"message":"No","more":"${"x".repeat(64 * 1024)}"}                          | -
-`;
-
-for (const { stream, words } of rowsOf<"stream" | "words">(FAILURES)) {
-  Deno.test(`readRunEvents() takes ${stream.slice(0, 70)} for the failure "${words}"`, async () => {
+`,
+  async ({ stream, words }) => {
     const { failure = "-" } = await read([stream.replaceAll("/", "\n")]);
     assertEquals(failure, words);
-  });
-}
+  },
+);
 
 Deno.test("readRunEvents() goes on after a failure, and counts what it does not know over all connections", async () => {
   const record = new StreamRecord();
@@ -193,23 +193,21 @@ const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 const DEEP_OBJECT = '{"a":'.repeat(80_000) + "0" + "}".repeat(80_000);
 
 /** JSON of many levels, and what of it is shown. */
-const NESTED = `
-where               | json                                                                 | shown
+testRows(
+  "readRunEvents() bears JSON of 80,000 levels and more: {where}",
+  "where | json | shown",
+  `
 instead of an event | ${DEEP}                                                              | []
 not closed          | ${
-  '{"event":'.repeat(100_000)
-}                                        | []
+    '{"event":'.repeat(100_000)
+  }                                        | []
 the node            | {"event":"progress","node":${DEEP},"status":"s"}                     | ["","s"]
 the state           | {"event":"complete","instructorState":{"explanation":${DEEP_OBJECT}}} | ["Run completed.","complete had no reply, but these fields: instructorState"]
 a content           | {"event":"complete","messages":[{"content":${DEEP}}]}                | ["Run completed.","1 message had no text that can be read: {\\"content\\":${
-  "[".repeat(69)
-}"]
-`;
-
-for (
-  const { where, json, shown } of rowsOf<"where" | "json" | "shown">(NESTED)
-) {
-  Deno.test(`readRunEvents() bears JSON of 80,000 levels and more: ${where}`, async () => {
+    "[".repeat(69)
+  }"]
+`,
+  async ({ json, shown }) => {
     const { events } = await read([`data: ${json}\n`]);
     const texts = events.flatMap((event) =>
       event.type === "reply"
@@ -217,8 +215,8 @@ for (
         : [event.node, event.status]
     );
     assertEquals<unknown>(texts, JSON.parse(shown));
-  });
-}
+  },
+);
 
 Deno.test("readRunEvents() says in a note that a reply could not be read, and what came", async () => {
   const { events: [event] } = await read([

@@ -10,7 +10,7 @@ import {
   progress,
 } from "../../../support/service/behaviours.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 import { serviceId } from "../../../support/texts.ts";
 import { requestsOf, takeTurn } from "../../../support/turns.ts";
 
@@ -61,8 +61,10 @@ const OTHERS: Readonly<Record<string, Behaviour>> = {
 };
 
 /** The streams of a run, and what is told of it, the reasons of pauses in brackets. */
-const RUNS = `
-what                                      | streams           | told
+testRows(
+  "a run with {what} is told as {told}",
+  "what | streams | told",
+  `
 the reply, whatever follows it            | a.b               | a / .
 a stream of any status in 2xx and type    | image             | .
 a node with the key, and such a reply         | key                | ... / ${TEST_KEY}
@@ -94,10 +96,8 @@ objects that are no events                | x                 | (stream ended) /
 404                                       | 404               | The service no longer knows the run (404). The prompt may have run. (thread t, run r)
 404 after an id                           | id 404            | (stream ended) / The service no longer knows the run (404). The prompt may have run. (thread t, run r)
 404 after an event                        | 1a 404            | a / (stream ended) / The service no longer knows the run (404). (thread t, run r)
-`;
-
-for (const row of rowsOf<"what" | "streams" | "told">(RUNS)) {
-  Deno.test(`a run with ${row.what} is told as ${row.told}`, async () => {
+`,
+  async (row) => {
     const streams = row.streams.split(" ").map((it) =>
       OTHERS[it] ?? stream(it)
     );
@@ -111,8 +111,8 @@ for (const row of rowsOf<"what" | "streams" | "told">(RUNS)) {
     const waits = told.filter((text) => text.startsWith("("));
     assertEquals(requests.length, 2 + 1 + waits.length);
     assertEquals(error?.ids.runId, error && serviceId("r"));
-  });
-}
+  },
+);
 
 Deno.test("a stream that is resumed is requested with the last id", async () => {
   const { requests } = await takeTurn({
@@ -172,19 +172,19 @@ Deno.test("a stream that is silent for too long is given up, and dropped", async
   assertEquals(endings.at(-1), "dropped");
 });
 
-const CODINGS = `
-codings                                                                | told
+testRows(
+  "a stream whose coding is one of {codings}: {told}",
+  "codings | told",
+  `
 gzip, x-gzip, deflate, compress, x-compress, br, zstd, GZIP,  zstd     | The stream is compressed, which the request did not allow. The run may still continue. Turn off compression at the service or its reverse proxy. (thread t, run r)
 none, , identity, UTF-8, utf8, 8bit, chunked, aws-chunked, gzipped     | .
-`;
-
-for (const { codings, told } of rowsOf<"codings" | "told">(CODINGS)) {
-  Deno.test(`a stream whose coding is one of ${codings}: ${told}`, async () => {
+`,
+  async ({ codings, told }) => {
     for (const coding of [...codings.split(","), `identity,${codings}`]) {
       const headers = { "content-encoding": coding };
       const coded = answer(200, encodeItem(complete(".")), headers);
       const turn = await takeTurn({ stream: [coded] });
       assertEquals(turn.told, [told], coding);
     }
-  });
-}
+  },
+);

@@ -4,7 +4,7 @@ import { ConnectionCursor } from "../../../../lib/gateway/stream/stream_cursor.t
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
-import { rowsOf } from "../../../support/tables.ts";
+import { testRows } from "../../../support/tables.ts";
 import { redacted } from "../../../support/texts.ts";
 
 /**
@@ -31,8 +31,10 @@ async function read(record: StreamRecord, text: string): Promise<string> {
 }
 
 /** The lines of a connection, and the id at which the stream is resumed after it. */
-const CURSORS = `
-what                                               | lines                         | id
+testRows(
+  "the last event id {what}",
+  "what | lines | id",
+  `
 counts when its event is delivered                 | 1,a                           | "1"
 counts when it follows its event                   | a,1                           | "1"
 counts at the end of a block without an event      | 1,-                           | "1"
@@ -44,29 +46,29 @@ keeps all but one leading space                    | -, 1 ,a,-                  
 is not moved by an id with a NUL                   | 1,a,-,2\0,a,-                 | "1"
 is not moved by an id that no header can hold      | 1,a,-,2\x01,a,-,3\x7f,a,-     | "1"
 is not moved by an id of 513 characters of 2 bytes | 1,a,-,${
-  "ü".repeat(513)
-},a,-  | "1"
+    "ü".repeat(513)
+  },a,-  | "1"
 is not moved by an id of 1,025 bytes               | 1,a,-,${
-  "x".repeat(1025)
-},a,- | "1"
+    "x".repeat(1025)
+  },a,- | "1"
 may hold 1,024 bytes                               | ${
-  "x".repeat(1024)
-},a,-       | "${"x".repeat(1024)}"
+    "x".repeat(1024)
+  },a,-       | "${"x".repeat(1024)}"
 may hold a tab                                     | 1\t2,a,-                      | "1\\t2"
 is UTF-8, as a header holds it                     | 日ü,a,-                        | "\xe6\x97\xa5\xc3\xbc"
-`;
-
-for (const row of rowsOf<"what" | "lines" | "id">(CURSORS)) {
-  Deno.test(`the last event id ${row.what}`, async () => {
+`,
+  async (row) => {
     const record = new StreamRecord();
     await read(record, row.lines);
     const id = row.id === "" ? undefined : JSON.parse(row.id);
     assertEquals(record.cursor.lastEventId, id);
-  });
-}
+  },
+);
 
-const RESUMED = `
-what                                                  | first       | second              | delivered | last
+testRows(
+  "on a connection that resumes a stream, {what}",
+  "what | first | second | delivered | last",
+  `
 new events are delivered                              | 1,a,-       | 2,b,-,3,c,-         | bc        | 3
 old events are skipped if it starts over              | 1,a,-,2,b,- | 1,a,-,2,b,-,3,c,-   | c         | 3
 old events are skipped without blank lines            | 1,a,2,b     | 1,a,2,b,3,c         | c         | 3
@@ -85,18 +87,14 @@ an event at the very end, without an id or a blank line, is delivered | 1,a,- | 
 complete is delivered, whatever its id                | 1,a,-       | 1,!                 | !         | 1
 complete is delivered at once, without an id          | 1,a,-       | !                   | !         | 1
 all events are new after an id that was cleared       | 1,a,-,,b,-  | 1,a,-,,b,-          | ab        | undefined
-`;
-
-type Column = "what" | "first" | "second" | "delivered" | "last";
-
-for (const row of rowsOf<Column>(RESUMED)) {
-  Deno.test(`on a connection that resumes a stream, ${row.what}`, async () => {
+`,
+  async (row) => {
     const record = new StreamRecord();
     await read(record, row.first);
     assertEquals(await read(record, row.second), row.delivered);
     assertEquals(`${record.cursor.lastEventId}`, row.last);
-  });
-}
+  },
+);
 
 Deno.test("an event whose connection was lost before its id is known comes with the next one", async () => {
   const record = new StreamRecord();
