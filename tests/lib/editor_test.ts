@@ -105,6 +105,8 @@ const SCRIPTS: Readonly<Record<string, string>> = {
       | queued: one
       | ${LEAVING}
       drops 1
+      | status
+      | >
       type two^M
       | status
       | queued: two`,

@@ -1,43 +1,30 @@
 import { assertEquals } from "@std/assert";
 import { clientIn } from "../../../lib/bridge/capabilities.ts";
 import { updatesFor } from "../../../lib/bridge/session_updates.ts";
-import type { TurnEvent } from "../../../lib/gateway.ts";
-import { unchanged } from "../../../lib/text.ts";
-import { redacted, serviceId } from "../../support/texts.ts";
+import { testRows } from "../../support/tables.ts";
 
-const NOTE = redacted("The reply could not be read");
-const reply = {
-  type: "reply",
-  text: unchanged("Hi"),
-  isNotice: false,
-} as const;
-
-/** Events, and their updates for clients that show notices, and for others. */
-const EVENTS: readonly (readonly [TurnEvent, string, string])[] = [
-  [{ type: "run", runId: serviceId("r") }, "", ""],
-  [
-    { type: "wait", reason: "service busy", milliseconds: 6000 },
-    "notice info The service is busy; again in 6 s",
-    "",
-  ],
-  [reply, "agent_message_chunk Hi", "agent_message_chunk Hi"],
-  [
-    { ...reply, note: NOTE },
-    `notice warning ${NOTE}, agent_message_chunk Hi`,
-    "agent_message_chunk Hi",
-  ],
-];
-Deno.test("updatesFor() shows waits, and why a reply was not understood, to clients with notices alone", () => {
-  const notices = { clientCapabilities: { session: { notices: {} } } };
-  for (const [event, ...expected] of EVENTS) {
+testRows(
+  "updatesFor() shows {event} to clients with notices as: {with notices}; to others as: {without}",
+  "event | with notices | without",
+  `
+{"type":"run","runId":"r"}                                       |                                           |
+{"type":"wait","reason":"service busy","milliseconds":6000}      | notice info The service is busy; again in 6 s |
+{"type":"reply","text":"Hi","isNotice":false}                    | agent_message_chunk Hi                    | agent_message_chunk Hi
+{"type":"reply","text":"Hi","isNotice":false,"note":"Not read"}  | notice warning Not read; agent_message_chunk Hi | agent_message_chunk Hi
+`,
+  ({ event, ...expected }) => {
+    const notices = { clientCapabilities: { session: { notices: {} } } };
     const shown = [notices, {}].map((params) =>
-      updatesFor(event, { thoughts: "t", reply: "r" }, clientIn(params)).map(
-        // deno-lint-ignore no-explicit-any -- what a test expects, it asserts
-        ({ sessionUpdate, severity, title, content }: any) =>
-          [sessionUpdate, severity, title, content?.text].filter(Boolean)
-            .join(" "),
-      ).join(", ")
+      updatesFor(
+        JSON.parse(event),
+        { thoughts: "t", reply: "r" },
+        clientIn(params),
+      ).map(({ sessionUpdate, severity, title, content }) =>
+        [sessionUpdate, severity, title, content?.text].filter(Boolean).join(
+          " ",
+        )
+      ).join("; ")
     );
-    assertEquals(shown, expected);
-  }
-});
+    assertEquals(shown, [expected["with notices"], expected.without]);
+  },
+);

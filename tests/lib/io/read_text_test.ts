@@ -1,20 +1,23 @@
 import { assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { readText } from "../../../lib/io/read_text.ts";
+import { testRows } from "../../support/tables.ts";
 
-const TEXTS:
-  readonly (readonly [string, number[][], number, string, boolean])[] = [
-    ["all of it", [[0x61, 0x62]], 2, "ab", false],
-    ["no more than the limit", [[0x61, 0x62], [0x63]], 2, "ab", true],
-    ["a part of a chunk", [[0x61, 0x62, 0x63]], 2, "ab", true],
-    ["a character across chunks", [[0xc3], [0xbc]], 2, "ü", false],
-    ["a character cut at the limit", [[0x61, 0xc3, 0xbc]], 2, "a", true],
-    ["a character cut at the end", [[0x61, 0xc3]], 2, "a\ufffd", false],
-    ["nothing of an empty body", [], 2, "", false],
-  ];
-
-for (const [what, chunks, maxBytes, text, isCut] of TEXTS) {
-  Deno.test(`readText() reads ${what}`, async () => {
-    const source = ReadableStream.from(chunks.map((c) => Uint8Array.from(c)));
-    assertEquals(await readText(source, { maxBytes }), { text, isCut });
-  });
-}
+testRows(
+  "readText() of at most two bytes reads {what}",
+  "what | chunks | text | cut",
+  `
+all of it                      | ab       | ab  |
+no more than the limit         | ab/c     | ab  | cut
+a part of a chunk              | abc      | ab  | cut
+a character across chunks      | \xc3/\xbc | ü   |
+a character cut at the limit   | a\xc3\xbc | a   | cut
+a character cut at the end     | a\xc3    | a\ufffd |
+nothing of an empty body       |          |     |
+`,
+  async ({ chunks, text, cut }) => {
+    const bytes = chunks.split("/").map((it) => Buffer.from(it, "latin1"));
+    const read = await readText(ReadableStream.from(bytes), { maxBytes: 2 });
+    assertEquals(read, { text, isCut: cut !== "" });
+  },
+);
