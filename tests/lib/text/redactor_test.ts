@@ -70,7 +70,7 @@ Deno.test("texts are shown clean on one line, names as they are, and both bounde
 });
 
 testRows(
-  "a key shorter than twelve characters is left out as a whole, in any case, from six on: {key}",
+  "a key shorter than twelve characters is left out as a whole, in any case, from six characters on: {key}",
   "key | text | shown",
   String.raw`
 secret          | a SECRET, secre             | a ..., secre
