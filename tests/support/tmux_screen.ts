@@ -4,8 +4,11 @@ import { commandLine, DENO_VARIABLES } from "./client_process.ts";
 import { isInstalled } from "./fronts.ts";
 import { TEST_KEY } from "./service/service.ts";
 
-/** The longest wait for an expected text, in milliseconds. */
-const WAIT_LIMIT = 60_000;
+/** How long the screen may stay as it is during a wait for a text, in milliseconds. */
+const WAIT_LIMIT = 20_000;
+
+/** The longest wait, if it changes again and again, in milliseconds. */
+const LONGEST_WAIT = 60_000;
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
 const DURATION = /\b\d+(\.\d)? (s|min)( \d+ s)?(?=$| +Ctrl-C stops$)/gm;
@@ -208,18 +211,17 @@ export class Screen implements AsyncDisposable {
 
   /** Checks the screen whenever it has changed, until it matches. */
   async #poll(isWanted: (text: string) => boolean): Promise<string> {
-    const timeout = Promise.withResolvers<"late">();
-    const timer = setTimeout(() => timeout.resolve("late"), WAIT_LIMIT);
-    try {
-      for (;;) {
-        const { promise } = this.#drawn;
-        const text = await this.text();
-        if (isWanted(text)) return text;
-        if (await Promise.race([promise, timeout.promise]) === "late") {
-          return text;
-        }
-      }
-    } finally {
+    const end = performance.now() + LONGEST_WAIT;
+    let last: string | undefined;
+    for (let due = end;;) {
+      const { promise, resolve } = this.#drawn;
+      const text = await this.text();
+      const now = performance.now();
+      if (text !== last) due = Math.min(now + WAIT_LIMIT, end);
+      if (isWanted(text) || now >= due) return text;
+      last = text;
+      const timer = setTimeout(resolve, due - now);
+      await promise;
       clearTimeout(timer);
     }
   }
