@@ -91,6 +91,7 @@ export interface FrontOptions {
 export class Front implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #folder: string;
+  readonly #reserved: ReservedPort;
   /** The base URL for a client. */
   readonly url: string;
 
@@ -100,7 +101,8 @@ export class Front implements AsyncDisposable {
   ): Promise<Front> {
     const folder = await Deno.makeTempDir();
     await Deno.chmod(folder, 0o755); // Workers do not run as root.
-    const port = freePort();
+    const reserved = reservePort();
+    const { port } = reserved;
     const config = CONFIGS[name].replaceAll("FOLDER", folder)
       .replace("PORT", `${port}`)
       .replace("UPSTREAM", new URL(upstream).host)
@@ -117,13 +119,18 @@ export class Front implements AsyncDisposable {
       stderr: "inherit",
     }).spawn();
     await listening(child, port);
-    return new Front(child, folder, `https://127.0.0.1:${port}`);
+    return new Front(child, folder, reserved);
   }
 
-  private constructor(child: Deno.ChildProcess, folder: string, url: string) {
+  private constructor(
+    child: Deno.ChildProcess,
+    folder: string,
+    reserved: ReservedPort,
+  ) {
     this.#child = child;
     this.#folder = folder;
-    this.url = url;
+    this.#reserved = reserved;
+    this.url = `https://127.0.0.1:${reserved.port}`;
   }
 
   /** Makes nginx reload its configuration, which replaces its workers. */
@@ -134,6 +141,7 @@ export class Front implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill("SIGTERM");
     await this.#child.status;
+    this.#reserved[Symbol.dispose]();
     await Deno.remove(this.#folder, { recursive: true });
   }
 }
@@ -156,18 +164,39 @@ export async function listening(
   throw new Error("The process has ended; see its message");
 }
 
+/** Where ports are reserved: not where their servers listen. */
+const RESERVATIONS = Deno.build.os === "darwin" ? "::1" : "127.0.0.2";
+
+/** A port of 127.0.0.1 for a server that a test starts. */
+export interface ReservedPort extends Disposable {
+  readonly port: number;
+}
+
 /**
- * A port without a listener. It is below the ports that Linux gives to whoever asks for
- * any port: no other test gets it before the server that it is for listens there.
+ * Reserves a port without a listener: until it is disposed, no other test gets it, because
+ * it is taken at another address. It is below the ports that Linux gives to whoever asks
+ * for any port.
  */
-export function freePort(): number {
+export function reservePort(): ReservedPort {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
-    try {
-      Deno.listen({ hostname: "127.0.0.1", port }).close();
-      return port;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    const reservation = listen(RESERVATIONS, port);
+    if (reservation === undefined) continue;
+    const probe = listen("127.0.0.1", port);
+    probe?.close();
+    if (probe !== undefined) {
+      return { port, [Symbol.dispose]: () => reservation.close() };
     }
+    reservation.close();
+  }
+}
+
+/** A listener; `undefined` if the port is taken. */
+function listen(hostname: string, port: number): Deno.Listener | undefined {
+  try {
+    return Deno.listen({ hostname, port });
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) return undefined;
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { Collector } from "./client_process.ts";
-import { freePort, isInstalled, listening } from "./fronts.ts";
+import { isInstalled, listening, reservePort } from "./fronts.ts";
 import { missingTools } from "./missing_tools.ts";
 import { TEST_KEY } from "./service/service.ts";
 
@@ -68,7 +68,7 @@ export function missing(stack: Stack): string | undefined {
 export class RealService implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #folder: string;
-  readonly #port = freePort();
+  readonly #reserved = reservePort();
   readonly #stderr: Collector;
 
   /**
@@ -89,7 +89,7 @@ export class RealService implements AsyncDisposable {
     }
     const service = new RealService(stack, folder);
     try {
-      await listening(service.#child, service.#port);
+      await listening(service.#child, service.#reserved.port);
       return service;
     } catch (cause) {
       const reason = await service.#stderr.all();
@@ -109,7 +109,7 @@ export class RealService implements AsyncDisposable {
         HOME: folder,
         GOCACHE: GO_CACHE,
         SERVICE_KEY: TEST_KEY,
-        PORT: `${this.#port}`,
+        PORT: `${this.#reserved.port}`,
       },
       stdin: "null",
       stdout: "null",
@@ -119,7 +119,7 @@ export class RealService implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://127.0.0.1:${this.#reserved.port}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -129,6 +129,7 @@ export class RealService implements AsyncDisposable {
       // It has ended.
     }
     await Promise.all([this.#child.status, this.#stderr.all()]);
+    this.#reserved[Symbol.dispose]();
     await Deno.remove(this.#folder, { recursive: true });
   }
 }

@@ -291,8 +291,11 @@ export const QUIET_HOST = Deno.build.os === "darwin"
   ? "127.0.0.1"
   : "127.0.0.2";
 
+/** An address at which nobody listens for longer than {@linkcode unreachable}. */
+const SILENT_HOST = Deno.build.os === "darwin" ? "127.0.0.1" : "127.0.0.3";
+
 /** A base URL of this machine at which nothing answers. */
 export function unreachable(): string {
-  using listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
-  return `http://${QUIET_HOST}:${listener.addr.port}`;
+  using listener = Deno.listen({ hostname: SILENT_HOST, port: 0 });
+  return `http://${SILENT_HOST}:${listener.addr.port}`;
 }
