@@ -1,4 +1,4 @@
-import { assertEquals, assertLess, assertNotMatch } from "@std/assert";
+import { assertEquals, assertNotMatch } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import fc from "../support/generated.ts";
@@ -11,7 +11,6 @@ import {
   progress,
 } from "../support/service/behaviours.ts";
 import { promptsOf, serveStreams } from "../support/service/service.ts";
-import { until } from "../support/waits.ts";
 
 // What is removed of a text is tested in tests/lib/text/plain_text_test.ts, and that
 // standard error is clean in calls_test.ts.
@@ -81,27 +80,48 @@ const LONG_LINES: readonly (readonly [json: string, unit: string])[] = [
   ['{"event":"complete","messages":[{"?":1}]}', C1],
 ];
 
+/**
+ * Asserts that a program ends within a time, in one of five attempts: a busy machine may
+ * keep it waiting.
+ *
+ * @param most In milliseconds, after it had to end.
+ * @param run Runs the program; tells how late it ended.
+ */
+async function assertEnds(
+  most: number,
+  run: () => Promise<number>,
+  json: string,
+): Promise<void> {
+  const times: number[] = [];
+  while (times.length < 5) {
+    const late = await run();
+    if (late < most) return;
+    times.push(late);
+  }
+  throw new Error(`It ended ${times} ms too late, with ${json}`);
+}
+
 Deno.test("ten hostile lines of 15 MiB keep neither the time limit nor SIGTERM waiting", async () => {
   for (const [json, unit] of LONG_LINES) {
     const [start, end] = json.split("?");
     const stream = answer(200, `data: ${start}${long(unit)}${end}\n\n`);
-    await using service = serveStreams(stream, stream);
-    const call = (...args: string[]) =>
-      new Client({
-        args: ["--json", "-p", "a", ...args],
+    const run = async (...limit: string[]) => {
+      await using service = serveStreams(stream);
+      await using client = new Client({
+        args: ["--json", "-p", "a", ...limit],
         env: settings(service),
         keepsStdout: false,
       });
-    await using limited = call("--timeout", "2");
-    const started = performance.now();
-    await limited.status;
-    assertLess(performance.now() - started, 8_000, json);
-
-    await using ended = call();
-    await until(() => service.requests.length === 6);
-    ended.kill("SIGTERM");
-    const killed = performance.now();
-    await ended.status;
-    assertLess(performance.now() - killed, 3_000, json);
+      let due = performance.now() + 2_000;
+      if (limit.length === 0) {
+        await service.waitFor("stream");
+        client.kill("SIGTERM");
+        due = performance.now();
+      }
+      await client.status;
+      return performance.now() - due;
+    };
+    await assertEnds(6_000, () => run("--timeout", "2"), json);
+    await assertEnds(3_000, run, json);
   }
 });
