@@ -21,15 +21,11 @@ export interface Proxy {
   readonly origin: string;
 }
 
-// In each of these two lists, the first variable that is not empty is used. On Windows,
-// names have no case.
+// In each of these two lists, the first variable that is not empty is used.
 const NAMES = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] as const;
-const FOR_HTTPS = Deno.build.os === "windows"
-  ? (["HTTPS_PROXY", "ALL_PROXY"] as const)
-  : NAMES;
 const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
 /** What `fetch` would read. */
-const PROXIES: readonly string[] = [...FOR_HTTPS, "http_proxy", "HTTP_PROXY"];
+const PROXIES: readonly string[] = [...NAMES, "http_proxy", "HTTP_PROXY"];
 
 /**
  * Whether the program may read, and so remove, each variable that names a proxy. `fetch`
@@ -79,7 +75,7 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
 
   const exceptions = EXCEPTIONS.find((name) => values.get(name)) ?? "";
   const isDirect = isLocal || isExcluded(url, values.get(exceptions) ?? "");
-  const variable = FOR_HTTPS.find((name) => values.get(name));
+  const variable = NAMES.find((name) => values.get(name));
 
   for (const [name, value] of values) {
     if (value !== undefined) Deno.env.delete(name);
@@ -126,18 +122,13 @@ function parseProxy(variable: Proxy["variable"], value: string): Proxy {
   }
 
   const [, user = "", password = ""] = /^([^:]*):?(.*)$/.exec(login) ?? [];
-  const proxy: Proxy = {
+  return {
     variable,
     scheme,
     user: decode(user),
     password: decode(password),
     origin: `${scheme}://${hostname}:${port}`,
   };
-  const longest = Math.max(proxy.user.length, proxy.password.length);
-  if (scheme.startsWith("socks") && longest > 255) {
-    throw refuse("SOCKS user names and passwords have at most 255 bytes");
-  }
-  return proxy;
 }
 
 function isScheme(text: string): text is keyof typeof PORTS {

@@ -35,8 +35,7 @@ export async function openHttpTunnel(
     const [, digits] = STATUS_LINE.exec(head) ?? [];
     const status = Number(digits);
     if (status < 200) continue; // The answer comes later.
-    const isPage = /^content-type: *text\/html/im.test(head);
-    if (status < 300 && !isPage) return;
+    if (status < 300) return;
     throw tunnelStatusError(proxy, status, schemesIn(head));
   }
 }

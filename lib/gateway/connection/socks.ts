@@ -2,6 +2,7 @@
 
 import { portOf } from "../../settings.ts";
 import { readBytes } from "./bytes.ts";
+import { hostnameOf } from "./direct_connection.ts";
 
 export const SOCKS_VERSION = 5;
 export const LOGIN_VERSION = 1;
@@ -46,26 +47,8 @@ function lengthOfHost(type: number, first: number): number {
   }
 }
 
-/** The host and the port of a URL as an address. */
+/** The host of a URL as a name, which proxies look up even if it is an address; its port. */
 export function addressOf(url: URL): readonly number[] {
   const port = portOf(url);
-  return [...hostOf(url.hostname), port >> 8, port & 255];
-}
-
-function hostOf(hostname: string): readonly number[] {
-  if (/^[\d.]+$/.test(hostname)) {
-    return [IPV4, ...hostname.split(".").map(Number)];
-  }
-  if (!hostname.startsWith("[")) return [NAME, ...sizedText(hostname)];
-  return [IPV6, ...ipv6Bytes(hostname.slice(1, -1))];
-}
-
-/** The bytes of an IPv6 address, in which `::` stands for the zeros that are missing. */
-function ipv6Bytes(address: string): readonly number[] {
-  const [head = [], tail = []] = address.split("::")
-    .map((part) => part.split(":").filter((group) => group !== ""));
-  const zeros = Array(8 - head.length - tail.length).fill("0");
-  return [...head, ...zeros, ...tail]
-    .map((group) => parseInt(group, 16))
-    .flatMap((group) => [group >> 8, group & 255]);
+  return [NAME, ...sizedText(hostnameOf(url)), port >> 8, port & 255];
 }

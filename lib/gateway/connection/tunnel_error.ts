@@ -102,13 +102,9 @@ export function tunnelStatusError(
   schemes: readonly Scheme[],
 ): RequestError {
   if (status === 407) return loginError(proxy, schemes);
-  const isPage = status < 400 || status === 511;
-  const reason = isPage
-    ? safe`it answered ${status} with a web page, perhaps a sign-in page`
-    : safe`it answered ${status}`;
-  const mayChange = isPage || status >= 500 || status === 408 || status === 429;
+  const mayChange = status >= 500 || status === 408 || status === 429;
   return tunnelError(proxy, {
-    reason,
+    reason: safe`it answered ${status}`,
     advice: settingsOf(proxy),
     stage: mayChange ? "not sent" : "refused",
   });

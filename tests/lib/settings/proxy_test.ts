@@ -134,8 +134,6 @@ its port must be between 1 and 65535
 it needs a scheme or a port
   secret
   al:1@secret
-SOCKS user names and passwords have at most 255 bytes
-  socks5://al:${"p".repeat(256)}@proxy
 `);
 
 for (const [reason, values] of REFUSED) {

@@ -268,14 +268,14 @@ refused, connection lost: no host can have the name proxy.test. Check HTTPS_PROX
 not sent, certificate not valid: its certificate comes from a CA that is not trusted, or it does not send its intermediate certificate. Trust the CA: DENO_TLS_CA_STORE=system, or DENO_CERT=FILE
 not sent, connection lost: what answers at port 3128 does not speak https. Try http:// or socks5:// in HTTPS_PROXY
 refused, connection lost: it does not speak HTTP. Try http:// or socks5:// in HTTPS_PROXY
-not sent, connection lost: it answered 302 with a web page, perhaps a sign-in page. Check the base URL, HTTPS_PROXY and NO_PROXY
+refused, connection lost: it answered 302. Check the base URL, HTTPS_PROXY and NO_PROXY
 refused, connection lost: it answered 400. Check the base URL, HTTPS_PROXY and NO_PROXY
 refused, connection lost: it answered 403. Check the base URL, HTTPS_PROXY and NO_PROXY
 refused, connection lost: it answered 407 and requires a user name and a password. Check those in HTTPS_PROXY (http://user:password@host:port)
 not sent, connection lost: it answered 408. Check the base URL, HTTPS_PROXY and NO_PROXY
 not sent, connection lost: it answered 429. Check the base URL, HTTPS_PROXY and NO_PROXY
 not sent, connection lost: it answered 500. Check the base URL, HTTPS_PROXY and NO_PROXY
-not sent, connection lost: it answered 511 with a web page, perhaps a sign-in page. Check the base URL, HTTPS_PROXY and NO_PROXY
+not sent, connection lost: it answered 511. Check the base URL, HTTPS_PROXY and NO_PROXY
 refused, connection lost: its rules forbid it. Check the base URL, HTTPS_PROXY and NO_PROXY
 not sent, no connection: it has no route there. Check the base URL, HTTPS_PROXY and NO_PROXY
 not sent, connection lost: it cannot find or reach the host. Check the base URL, HTTPS_PROXY and NO_PROXY

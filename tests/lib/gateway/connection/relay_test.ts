@@ -79,12 +79,12 @@ const OPEN = "\x05\0\0\x01\x7f\0\0\x01\0\x50";
 // deno-fmt-ignore: a table
 const WAYS: readonly (readonly [proxy: string, host: string, answers: readonly string[], asked: string])[] = [
   ["http", NAME, [TUNNEL], `CONNECT ${NAME}:443 HTTP/1.1\r\n`],
-  ["http", NAME, ["HTTP/1.1 200\nX-Content-Type: text/html\n\n"], NAME],
+  ["http", NAME, ["HTTP/1.1 200\nA: b\n\n"], NAME],
   ["http with login", "[::1]", [`HTTP/1.1 103 Hints\r\nA: b\r\n\r\n${TUNNEL}`], LOGIN],
   ["socks", NAME, ["\x05\0", OPEN], `\x05\x01\0\x03\x0c${NAME}\x01\xbb`],
-  ["socks", "127.0.0.1", ["\x05\0", OPEN], "\x05\x01\0\x01\x7f\0\0\x01\x01\xbb"],
+  ["socks", "127.0.0.1", ["\x05\0", OPEN], "\x05\x01\0\x03\x09127.0.0.1\x01\xbb"],
   ["socks with login", "[::1]", ["\x05\x02", "\x01\0", "\x05\0\0\x03\x02ab\0\x50"],
-    `\x01\x02al\x07se:cr\xe9t\x05\x01\0\x04${"\0".repeat(15)}\x01\x01\xbb`],
+    `\x01\x02al\x07se:cr\xe9t\x05\x01\0\x03\x03::1\x01\xbb`],
 ];
 
 for (const [proxy, host, answers, asked] of WAYS) {
@@ -121,8 +121,6 @@ http: it answered 429
   HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 No\r\n\r\n
 http: it answered 403
   HTTP/1.1 403 Forbidden\r\n\r\n<html>
-http: it answered 200 with a web page, perhaps a sign-in page
-  HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>
 http: it answered 407 and requires a user name and a password
   HTTP/1.1 407 No\r\n\r\n
 http: it answered 407 and offers Digest, NTLM, Negotiate, not Basic
