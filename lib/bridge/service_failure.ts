@@ -18,8 +18,7 @@ export function toRpcError(error: unknown, method: string): RpcError {
 
 /** Whether the service, and not a proxy, says that it does not know the thread. */
 export function isGone(error: unknown): boolean {
-  return error instanceof ServiceError &&
-    error.failure.threadGone === "certain";
+  return error instanceof ServiceError && error.failure.isThreadGone === true;
 }
 
 /** The reason of an error in the log, where that of an unknown one is shown as well. */

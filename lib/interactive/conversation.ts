@@ -355,7 +355,7 @@ export class Conversation {
     failure: ServiceError,
     number: number | undefined,
   ): Promise<Outcome> {
-    if (failure.failure.threadGone === "certain") this.#canContinue = false;
+    if (failure.failure.isThreadGone) this.#canContinue = false;
     const place = this.#placeOf(number, failure.namesIds);
     const message = safe`${place}${failure.message}`;
     await this.#show({ type: "error", message, failure });

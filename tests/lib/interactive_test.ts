@@ -152,7 +152,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     reason: redacted("No such thread"),
     status: 404,
     stage: "refused",
-    threadGone: "certain",
+    isThreadGone: true,
   },
 };
 

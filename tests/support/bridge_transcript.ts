@@ -95,7 +95,7 @@ function messageIn(line: string): string {
 const GONE = {
   reason: redacted("No such thread"),
   stage: "refused",
-  threadGone: "certain",
+  isThreadGone: true,
 } as const;
 
 function happen(run: FakeRun | undefined, what: string): void {

@@ -1,4 +1,4 @@
-import { joinSafe, type Redacted, safe } from "../../text.ts";
+import { joinSafe, type Redacted, safe, wholeDuration } from "../../text.ts";
 import type { CallIds, CallState } from "./call_state.ts";
 import {
   type Fate,
@@ -20,11 +20,8 @@ export interface Failure extends RetryHints {
   /** What the service had said about a failure of the run, safe to show. */
   readonly earlier?: Redacted | undefined;
   readonly status?: number | undefined;
-  /**
-   * Set if a new run was answered 404: `certain` with a JSON object, which is the
-   * service's own; `possible` with anything else, which a proxy may have sent.
-   */
-  readonly threadGone?: "certain" | "possible" | undefined;
+  /** Whether the service, and not a proxy, says that it does not know the thread. */
+  readonly isThreadGone?: boolean;
 }
 
 /** A {@linkcode Failure} on its way to the call that it is about. */
@@ -112,14 +109,17 @@ export class ServiceError extends Error {
   }
 
   #adviceAbout(thread: "chat" | "thread"): Redacted {
-    const { threadGone, advice } = this.failure;
-    if (threadGone !== undefined) {
+    const { isThreadGone, advice, retryAfter = 0 } = this.failure;
+    if (isThreadGone) {
       const how = thread === "thread"
         ? safe`run agent-gateway without --thread to start a new one`
         : safe`start a new one`;
       return safe`The ${thread} may be gone: ${how}`;
     }
-    return advice ?? (this.fate === "not run" ? safe`Try again later` : "");
+    if (advice !== undefined || this.fate !== "not run") return advice ?? "";
+    return retryAfter > 0
+      ? safe`Try again in ${wholeDuration(retryAfter)}`
+      : safe`Try again later`;
   }
 }
 

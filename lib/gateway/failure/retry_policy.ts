@@ -121,32 +121,17 @@ export interface FailedPost {
 
 /** How a `POST` that failed is repeated; `undefined` if it is not. */
 export function retryPost(
-  hints: RetryHints,
+  { problem, retryAfter = 0 }: RetryHints,
   { fate, count }: FailedPost,
   timeouts: Timeouts,
 ): Retry | undefined {
-  const { problem, retryAfter = 0 } = hints;
-  const isFinal = fate !== "not run" ||
-    adviceToWait(hints, fate, timeouts) !== undefined;
-  if (problem === undefined || isFinal) return undefined;
+  if (problem === undefined || fate !== "not run") return undefined;
+  // The error says when to try again.
+  if (retryAfter > timeouts.retryAfter) return undefined;
   const { pauses }: TemporaryProblem = PROBLEMS[problem];
   const pause = pauses && timeouts[pauses][count - 1];
   if (pause === undefined) return undefined;
   return atLeast(retryAfter, { problem, ...around(pause) }, timeouts);
-}
-
-/** The advice to try again later, if the service asks for too long a pause. */
-export function adviceToWait(
-  { retryAfter = 0 }: RetryHints,
-  fate: Fate,
-  timeouts: Timeouts,
-): Redacted | undefined {
-  if (fate !== "not run" || retryAfter <= timeouts.retryAfter) return undefined;
-  const minutes = Math.ceil(retryAfter / 60_000);
-  const time = minutes > 1440
-    ? "more than a day"
-    : wholeDuration(minutes * 60_000);
-  return safe`Try again in ${time}`;
 }
 
 /** One request for the stream of a run. Times are in milliseconds of one clock. */

@@ -14,11 +14,7 @@ import {
   RequestError,
   ServiceError,
 } from "../failure/failure.ts";
-import {
-  adviceToWait,
-  type Retry,
-  retryPost,
-} from "../failure/retry_policy.ts";
+import { type Retry, retryPost } from "../failure/retry_policy.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import { type Answer, readErrorText, readId } from "./answer.ts";
 import { headersOf, type ServiceRequest } from "./requests.ts";
@@ -106,10 +102,7 @@ export class Call {
       }
       const fate = this.state.fateAt(failure.stage);
       const retry = retryPost(failure, { fate, count }, timeouts);
-      if (retry === undefined) {
-        const advice = adviceToWait(failure, fate, timeouts) ?? failure.advice;
-        throw this.errorOf({ ...failure, advice });
-      }
+      if (retry === undefined) throw this.errorOf(failure);
       yield* this.wait(failure, retry);
     }
   }

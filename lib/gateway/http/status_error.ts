@@ -89,18 +89,11 @@ export function statusError(answer: ReadAnswer, body: ReadText): RequestError {
     stage,
     ...words,
     problem: problemOfStatus(operation, status),
-    threadGone: threadGone(answer, json),
+    // A proxy sends no JSON.
+    isThreadGone: operation === "create run" && status === 404 &&
+      isJsonObject(json),
     retryAfter: retryAfterOf(headers),
   });
-}
-
-/** Whether the service says that it does not know the thread: a proxy sends no JSON. */
-function threadGone(
-  { operation, response }: ReadAnswer,
-  json: unknown,
-): Failure["threadGone"] {
-  if (operation !== "create run" || response.status !== 404) return undefined;
-  return isJsonObject(json) ? "certain" : "possible";
 }
 
 type Words = Pick<Failure, "reason" | "advice">;

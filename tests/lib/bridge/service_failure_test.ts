@@ -23,9 +23,8 @@ const MESSAGES: readonly (readonly [
     }),
     "No. Look again.",
   ],
-  [serviceError("create run", { ...refused, threadGone: "possible" }), GONE],
   [
-    serviceError("create run", { ...refused, threadGone: "certain" }),
+    serviceError("create run", { ...refused, isThreadGone: true }),
     GONE,
     `Session not found: ${GONE}`,
   ],

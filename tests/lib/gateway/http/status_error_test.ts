@@ -36,10 +36,9 @@ create thread | refused      | 300 304 400 410 413 422 499             | The ser
 create thread | not run      | 511                                     | The network asks you to sign in (N). Sign in with a browser.
 create run    | may have run | 408 425 499 500 502 503 504 599         | The service answered N. The run may have started, so the prompt was not retried.
 create run    | not run      | 429                                     | The service answered N. The prompt did not run. Try again later.
-create run    | refused      | 404                                     | The service answered N. The thread may be gone: run agent-gateway without --thread to start a new one.
 create run    | refused      | 413                                     | The prompt is too long for the service (N).
 create run    | refused      | 401 403                                 | The service rejected the API key (N). Check APP_API_KEY.
-create run    | refused      | 300 304 400 410 422                     | The service answered N.
+create run    | refused      | 300 304 400 404 410 422                 | The service answered N.
 stream run    | may have run | 404 410                                 | The service no longer knows the run (N). The prompt may have run.
 stream run    | may go on    | 401 403                                 | The service rejected the API key (N). The run may still continue. Check APP_API_KEY.
 stream run    | may go on    | 304 400 408 413 429 500 502 503 504     | The service answered N. The run may still continue.
@@ -53,12 +52,11 @@ stream run    | may go on    | 304 400 408 413 429 500 502 503 504     | The ser
   },
 );
 
-Deno.test("statusError() tells whether a thread is gone, and whether the service said so in JSON", () => {
+Deno.test("statusError() tells whether the service said in JSON that a thread is gone", () => {
   for (const text of ['{"error":"?"}', "?"]) {
     const gone = (["create run", "create thread", "stream run"] as const)
-      .map((it) => refuse(it, 404, { text }).failure.threadGone);
-    const expected = text === "?" ? "possible" : "certain";
-    assertEquals(gone, [expected, undefined, undefined]);
+      .map((it) => refuse(it, 404, { text }).failure.isThreadGone);
+    assertEquals(gone, [text !== "?", false, false]);
   }
 });
 
