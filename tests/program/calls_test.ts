@@ -8,6 +8,7 @@
 import { assertEquals } from "@std/assert";
 import { callsTo, playCall, serve } from "../support/calls.ts";
 import {
+  AFTER_A_LINE,
   Client,
   isNewDeno,
   runClient,
@@ -367,13 +368,13 @@ $ NO_COLOR=1 TERM=dumb -q --color=always
 ? 1
 
 --timeout ends a prompt, and names thread and run; the next one runs
-$ -q --timeout=5.
+$ -q --timeout=10.
 < one
 < two
 * plan: started ; hang
 * = Hello!
 > Hello!
-2> agent-gateway: error: There was no reply within 5 s. The run may still continue. (thread t1, run r1, request ...)
+2> agent-gateway: error: There was no reply within 10 s. The run may still continue. (thread t1, run r1, request ...)
 ? 5
 
 replies go through a pipe byte for byte; progress and errors are a clean line each on standard error
@@ -625,8 +626,10 @@ for (const [args, input, operation, signals, key] of RUNNING) {
           ...settings(service),
           ...key === "" && { APP_API_KEY: key },
         };
-        await using client = new Client({ args: [args], env });
-        await client.write(input);
+        // Without a key, the bridge waits for a request for 1 s only.
+        const startedBy = key === "" ? AFTER_A_LINE : [];
+        await using client = new Client({ args: [args], env, startedBy });
+        await client.write(key === "" ? `\n${input}` : input);
         const request = operation && await service.waitFor(operation);
         if (!request) await client.stdout.waitFor('"id":1');
 

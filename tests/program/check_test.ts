@@ -26,7 +26,8 @@ Deno.test("--check -p --json is as docs/check.schema.json says, without the key"
   assertEquals(lines.filter((line) => !validate(line)), []);
   assertEquals(lines.map(({ name }) => name), schema.properties.name.enum);
   const states = lines.map(({ state }) => state);
-  assertEquals(states, [...Array(7).fill("ok"), "-", "failed"]);
+  // On a busy machine, the events may come late and together.
+  assertMatch(states.join(" "), /^(?:ok ){7}(?:-|note) failed$/);
   const moments = lines.filter(({ at }) => typeof at === "number");
   assertEquals(moments.map(({ name }) => name), ["events", "live", "reply"]);
   assertMatch(lines[1].text, /from \.env, service \S+ from \.env$/);

@@ -107,7 +107,7 @@ test(
       if (update.content?.text === "Done.") done.resolve();
     };
     await setup.bridge.sendPrompt(setup.sessionId, "hello");
-    await soon(done.promise, () => `${COUNT} events, but ${count}`, 180_000);
+    await soon(done.promise, () => `${COUNT} events, but ${count}`, 540_000);
     assertEquals(count, COUNT);
     return (await warm)?.peak;
   },

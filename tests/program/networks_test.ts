@@ -1,4 +1,4 @@
-import { assertEquals, assertFalse, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { isNewDeno, runClient } from "../support/client_process.ts";
 import {
   ca,
@@ -186,7 +186,11 @@ for (const [place, variables, count] of TURNS) {
         count.startsWith("4") && await givesAuthorities();
       assertEquals(stderr.includes(UNTRUSTED), !isTrusted);
       assertEquals(stdout, isTrusted ? REPLY : "");
-      if (isTrusted) assertEquals(proxy.connections, parseInt(`${count}`));
+      const tunnels = parseInt(`${count}`);
+      // One that was opened ahead and is slow gets another one beside it.
+      const right = tunnels === 0 ? [0] : [tunnels, tunnels + 1];
+      const made = proxy.connections;
+      assert(!isTrusted || right.includes(made), `${made} tunnels`);
       assertEquals(service.requests.length, isTrusted ? 3 : 0);
     },
   });
@@ -207,11 +211,11 @@ for (const scheme of ["http", "https"]) {
 
     assertEquals([stdout, stderr], [REPLY, ""]);
     const login = `Proxy-Authorization: Basic ${btoa("al:se cret")}\r\n`;
-    // One for the thread, and one for the turn.
+    // One for the thread, and one for the turn, or two if the first of them is slow.
     const asked = proxy.requests.map(({ head }) =>
       head.startsWith(`CONNECT ${place} HTTP/1.1\r\n`) && head.includes(login)
     );
-    assertEquals(asked, [true, true]);
+    assertEquals(asked, [true, true, ...asked.length > 2 ? [true] : []]);
     assertFalse(RegExp(`${TEST_KEY}|${PROMPT}|/threads`).test(proxy.received));
     const seen = service.requests.map(({ headers }) => [...headers].flat());
     assertEquals(seen.length, 3);

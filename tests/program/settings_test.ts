@@ -1,5 +1,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { Client, runClient, settings } from "../support/client_process.ts";
+import {
+  AFTER_A_LINE,
+  Client,
+  runClient,
+  settings,
+} from "../support/client_process.ts";
 import { type Dotenv, Folder } from "../support/environment.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 
@@ -15,6 +20,9 @@ const NEW_SESSION = [
   { jsonrpc: "2.0", id: 1, method: "initialize" },
   { jsonrpc: "2.0", id: 2, method: "session/new" },
 ].map((request) => JSON.stringify(request) + "\n").join("");
+
+/** After a wrong start, the program waits for a request for 1 s only. */
+const AT_ONCE = { startedBy: AFTER_A_LINE };
 
 /** What an editor shows: the error of `session/new`. */
 function errorIn(stdout: string): string {
@@ -84,8 +92,9 @@ for (const [what, dotenv, env, warning, error] of WRONG) {
 
     const lines = await checkShows(env, cwd);
     const script = await runClient({ args: ["-p", "6 * 7"], env, cwd });
-    const stdin = NEW_SESSION;
-    const editor = await runClient({ args: ["--bridge"], env, cwd, stdin });
+    const stdin = `\n${NEW_SESSION}`;
+    const args = ["--bridge"];
+    const editor = await runClient({ ...AT_ONCE, args, env, cwd, stdin });
 
     const reason = lines.at(-1)?.replace("failed settings: ", "") ?? "";
     assertMatch(reason, error);
@@ -146,7 +155,7 @@ for (const [what, dotenv, env, warning] of RIGHT) {
       await using service = ReferenceService.start();
       using folder = new Folder(dotenv);
       const { code, stderr } = await runClient({
-        ...{ args, stdin: NEW_SESSION, cwd: folder.path, limit: 20_000 },
+        ...{ args, stdin: NEW_SESSION, cwd: folder.path },
         env: { ...settings(service), ...env },
       });
       assertEquals([code, stderr], [0, warning]);
@@ -156,10 +165,10 @@ for (const [what, dotenv, env, warning] of RIGHT) {
 }
 
 Deno.test("--bridge with wrong usage refuses the session with the message: exit 2", async () => {
-  await using client = new Client({ args: ["--bridge", "--nonsense"] });
-  // Sent before the start, because the program waits for a request for 1 s only.
-  await client.write('no JSON\n\n{"method":"note"}\n{"id":7,"result":{}}\n');
-  await client.write(NEW_SESSION);
+  const args = ["--bridge", "--nonsense"];
+  await using client = new Client({ ...AT_ONCE, args });
+  const skipped = 'no JSON\n\n{"method":"note"}\n{"id":7,"result":{}}\n';
+  await client.write(`\n${skipped}${NEW_SESSION}`);
   const { code, stdout, stderr } = await client.output();
 
   assertEquals(code, 2);
@@ -168,8 +177,7 @@ Deno.test("--bridge with wrong usage refuses the session with the message: exit 
 
 Deno.test("--bridge without a key ends by itself when no request comes, and although nobody reads its answers: exit 1", async () => {
   for (const isRead of [true, false]) {
-    const how = { args: ["--bridge"], env: {}, limit: 60_000 };
-    await using client = new Client(how);
+    await using client = new Client({ args: ["--bridge"], env: {} });
     if (!isRead) client.stdout.pause();
     // Their answers are more than a pipe and a reader that has paused take.
     const requests = '{"id":1,"method":"initialize"}\n'.repeat(3000);

@@ -126,12 +126,12 @@ const IMPATIENT = `
   AbortSignal.timeout = (milliseconds) =>
     milliseconds > limit ? new AbortController().signal : timeout(milliseconds);`;
 
-/** After the first signal, limits are over after 20 times as long. */
+/** After the first signal, limits are over after 100 times as long. */
 const SLOW = `
   const { timeout } = AbortSignal;
   Deno.addSignalListener("SIGINT", () => {
     console.log("SIGINT");
-    AbortSignal.timeout = (milliseconds) => timeout(20 * milliseconds);
+    AbortSignal.timeout = (milliseconds) => timeout(100 * milliseconds);
   });`;
 
 for (

@@ -25,7 +25,7 @@ export const DENO_VARIABLES: readonly string[] = [
 ];
 
 /** The default of {@linkcode ClientOptions.limit}. */
-const LIMIT = 180_000;
+const LIMIT = 300_000;
 
 /** The end of a text, for a message. */
 function endOf(text: string): string {
@@ -221,6 +221,7 @@ export class Collector {
     return soon(
       this.#waitFor(part),
       () => `${part}, but ${endOf(this.#text)}`,
+      60_000,
     );
   }
 
@@ -300,6 +301,14 @@ export function settings(
 ): { APP_API_KEY: string; APP_BASE_URL: string } {
   return { APP_API_KEY: TEST_KEY, APP_BASE_URL: service.url };
 }
+
+/**
+ * Starts the program when its input has a line, which the program does not get: what is
+ * written together with it is there from the start. (Windows has no shell for it.)
+ */
+export const AFTER_A_LINE: readonly string[] = Deno.build.os === "windows"
+  ? []
+  : shell('read -r line && exec "$@"');
 
 /** The command that runs a shell script, in which `"$@"` is the program. */
 export function shell(script: string): readonly string[] {

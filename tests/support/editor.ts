@@ -173,7 +173,7 @@ export class Editor extends Messages implements AsyncDisposable {
     return soon(this.#waitFor(find), () => {
       const last = this.messages.slice(-3).map((it) => JSON.stringify(it));
       return `${find}, the last messages: ${last.join("\n") || "none"}`;
-    });
+    }, 120_000);
   }
 
   async #waitFor<T>(find: () => T | undefined): Promise<T> {
