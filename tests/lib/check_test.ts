@@ -17,6 +17,7 @@ import type { Operation } from "../support/service/exchange.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { NAMED_BY } from "../support/service_commands.ts";
 import { serviceError } from "../support/service_errors.ts";
+import { stub } from "../support/stubs.ts";
 import { redacted } from "../support/texts.ts";
 
 // No timer, request or connection may outlive a test.
@@ -43,23 +44,20 @@ async function check(
   options: Partial<RunCheckOptions> = {},
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly isGood: boolean; readonly lines: readonly string[] }> {
-  const { get, delete: remove } = Deno.env;
   // Tests in parallel share the environment of their process.
-  Deno.env.get = (name) => ({ APP_API_KEY: TEST_KEY, ...env })[name];
-  Deno.env.delete = () => {};
+  using _ = stub(Deno.env, {
+    get: (name) => ({ APP_API_KEY: TEST_KEY, ...env })[name],
+    delete() {},
+  });
   const stdout = keptOutput();
   const others = { prompt: undefined, timeLimit: undefined, json: false };
-  try {
-    const asked = { baseUrl: url, stdout, ...others, ...options };
-    const isGood = await runCheck(asked);
-    const lines = stdout.report.trimEnd().split("\n").slice(1);
-    return {
-      isGood,
-      lines: lines.map((it) => it.replace(/ +(?:\d+ ms)? +/g, " ")),
-    };
-  } finally {
-    Object.assign(Deno.env, { get, delete: remove });
-  }
+  const asked = { baseUrl: url, stdout, ...others, ...options };
+  const isGood = await runCheck(asked);
+  const lines = stdout.report.trimEnd().split("\n").slice(1);
+  return {
+    isGood,
+    lines: lines.map((it) => it.replace(/ +(?:\d+ ms)? +/g, " ")),
+  };
 }
 
 type Service = Partial<Record<Operation, Behaviour>>;

@@ -15,6 +15,7 @@ import {
 } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { stub } from "../support/stubs.ts";
 import { serviceId } from "../support/texts.ts";
 import {
   type Answers,
@@ -110,11 +111,13 @@ Deno.test("a turn is the run, its progress and its reply, in this order, each as
   const bodies: unknown[] = [];
   const signals: (AbortSignal | null | undefined)[] = [];
   const { fetch } = globalThis;
-  globalThis.fetch = (input, init) => {
-    bodies.push(init?.body?.constructor);
-    signals.push(init?.signal);
-    return fetch(input, init);
-  };
+  using _ = stub(globalThis, {
+    fetch(input: RequestInfo | URL, init?: RequestInit) {
+      bodies.push(init?.body?.constructor);
+      signals.push(init?.signal);
+      return fetch(input, init);
+    },
+  });
   const taken = turnOf(gateway)[Symbol.asyncIterator]();
   const next = async () => (await taken.next()).value;
 
@@ -127,7 +130,6 @@ Deno.test("a turn is the run, its progress and its reply, in this order, each as
   assertEquals(await next(), reply);
   assertEquals(await next(), undefined);
 
-  globalThis.fetch = fetch;
   // Requests with strings and bytes are repeated by fetch itself.
   assertEquals(bodies, [Blob, undefined]);
   assertEquals(signals.map((signal) => signal?.aborted), [false, false]);

@@ -7,6 +7,7 @@ import {
 } from "../../../lib/interactive/terminal.ts";
 import type { StreamKind } from "../../../lib/io.ts";
 import { COLOURED } from "../../../lib/text.ts";
+import { stub } from "../../support/stubs.ts";
 import { testRows } from "../../support/tables.ts";
 
 const KINDS: Readonly<Record<string, StreamKind>> = {
@@ -26,27 +27,24 @@ function describe(streams: string, start: readonly string[]): Terminal {
   );
   const isSet = (option: string) => start.includes(option);
   const color = start.find((word) => word.startsWith("--color"))?.slice(8);
-  const { get } = Deno.env;
-  Deno.env.get = (name) =>
-    start.find((word) => word.startsWith(`${name}=`))
-      ?.slice(name.length + 1) ?? (name === "TERM" ? "xterm" : undefined);
-  try {
-    return describeTerminal(
-      {
-        stdin: stdin ?? "data",
-        stdout: stdout ?? "data",
-        stderr: stderr ?? "data",
-      },
-      !streams.endsWith("p"),
-      {
-        color: (color ?? "auto") as Wishes["color"],
-        plain: isSet("--plain"),
-        quiet: isSet("--quiet"),
-      },
-    );
-  } finally {
-    Deno.env.get = get;
-  }
+  const valueOf = (name: string) =>
+    start.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
+  using _ = stub(Deno.env, {
+    get: (name) => valueOf(name) ?? (name === "TERM" ? "xterm" : undefined),
+  });
+  return describeTerminal(
+    {
+      stdin: stdin ?? "data",
+      stdout: stdout ?? "data",
+      stderr: stderr ?? "data",
+    },
+    !streams.endsWith("p"),
+    {
+      color: (color ?? "auto") as Wishes["color"],
+      plain: isSet("--plain"),
+      quiet: isSet("--quiet"),
+    },
+  );
 }
 
 const EMPTY_TERM = Deno.build.os === "windows" ? "isScreen" : "!isScreen";
@@ -97,11 +95,6 @@ testRows(
 );
 
 Deno.test("consoleSize() is 80 columns and 24 rows on a terminal that does not tell", () => {
-  const { consoleSize: real } = Deno;
-  try {
-    Object.assign(Deno, { consoleSize: () => ({ columns: 0, rows: 0 }) });
-    assertEquals(consoleSize(), { columns: 80, rows: 24 });
-  } finally {
-    Object.assign(Deno, { consoleSize: real });
-  }
+  using _ = stub(Deno, { consoleSize: () => ({ columns: 0, rows: 0 }) });
+  assertEquals(consoleSize(), { columns: 80, rows: 24 });
 });

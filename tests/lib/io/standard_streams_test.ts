@@ -9,6 +9,7 @@ import {
   StreamError,
 } from "../../../lib/io/standard_streams.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
+import { stub } from "../../support/stubs.ts";
 
 const random = randomNumbers(1);
 
@@ -69,13 +70,13 @@ class NonBlocking {
 
 /** Lets timers fire at once, until it is disposed of. */
 function withoutPauses(): Disposable {
-  const { timeout } = AbortSignal;
-  AbortSignal.timeout = () => {
-    const controller = new AbortController();
-    queueMicrotask(() => controller.abort());
-    return controller.signal;
-  };
-  return { [Symbol.dispose]: () => void (AbortSignal.timeout = timeout) };
+  return stub(AbortSignal, {
+    timeout() {
+      const controller = new AbortController();
+      queueMicrotask(() => controller.abort());
+      return controller.signal;
+    },
+  });
 }
 
 /** Bytes in lines of any length. */
@@ -159,21 +160,18 @@ Deno.test("readChunks() says why it cannot read", async () => {
 });
 
 Deno.test("kindOf() tells a terminal that sends keys from a pipe of mintty, and from data", async () => {
-  const { isTerminal, setRaw } = Deno.stdin;
   const modes: boolean[] = [];
-  try {
-    Deno.stdin.isTerminal = () => true;
-    Deno.stdin.setRaw = (isRaw) => void modes.push(isRaw);
-    assertEquals([await kindOf("stdin"), modes], ["terminal", [true, false]]);
-    Deno.stdin.setRaw = () => {
-      throw new Error("os error 6");
-    };
-    assertEquals(await kindOf("stdin"), "lines");
-    Deno.stdin.isTerminal = () => false;
-    assertEquals(await kindOf("stdin"), "data");
-  } finally {
-    Object.assign(Deno.stdin, { isTerminal, setRaw });
-  }
+  using _ = stub(Deno.stdin, {
+    isTerminal: () => true,
+    setRaw: (isRaw) => void modes.push(isRaw),
+  });
+  assertEquals([await kindOf("stdin"), modes], ["terminal", [true, false]]);
+  Deno.stdin.setRaw = () => {
+    throw new Error("os error 6");
+  };
+  assertEquals(await kindOf("stdin"), "lines");
+  Deno.stdin.isTerminal = () => false;
+  assertEquals(await kindOf("stdin"), "data");
 });
 
 /** A failure of a write with a code, as of Node.js. */

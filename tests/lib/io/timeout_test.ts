@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { pause, startTimeout, within } from "../../../lib/io/timeout.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { programOutput } from "../../support/program_output.ts";
+import { stub } from "../../support/stubs.ts";
 
 /** A timeout, how late it fires, and how long it then waits. */
 const LATE = [
@@ -40,10 +41,12 @@ Deno.test("startTimeout() of minutes ends in time, and once stopped, nothing of 
   clock.elapse(1);
   assertEquals(expired, 600_001);
   const { timeout } = AbortSignal;
-  AbortSignal.timeout = (milliseconds) => {
-    assertEquals(milliseconds, 2_000);
-    return timeout(milliseconds);
-  };
+  using _ = stub(AbortSignal, {
+    timeout(milliseconds) {
+      assertEquals(milliseconds, 2_000);
+      return timeout(milliseconds);
+    },
+  });
   startTimeout(600_000, () => {})();
 });
 

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { readConsole } from "../../../lib/io/windows_console.ts";
+import { stub } from "../../support/stubs.ts";
 
 /** Stands for a Ctrl-C, which ends a read and comes as a signal, too. */
 const CTRL_C = "Ctrl-C";
@@ -33,9 +34,10 @@ const INPUTS: readonly (readonly [
 
 for (const [what, reads, text, isRaw = false] of INPUTS) {
   Deno.test(`readConsole() ${what}`, async () => {
-    const { addSignalListener } = Deno;
     const listeners: (() => void)[] = [];
-    Deno.addSignalListener = (_, listener) => listeners.push(listener);
+    using _ = stub(Deno, {
+      addSignalListener: (_, listener) => void listeners.push(listener),
+    });
     const waiting = [...reads];
     async function* open() {
       for (let read; (read = waiting.shift()) !== undefined;) {
@@ -44,14 +46,10 @@ for (const [what, reads, text, isRaw = false] of INPUTS) {
         else return listeners.forEach((listener) => listener());
       }
     }
-    try {
-      const chunks = await Array.fromAsync(
-        readConsole(open, isRaw),
-        Buffer.from,
-      );
-      assertEquals(Buffer.concat(chunks).toString("latin1"), text);
-    } finally {
-      Object.assign(Deno, { addSignalListener });
-    }
+    const chunks = await Array.fromAsync(
+      readConsole(open, isRaw),
+      Buffer.from,
+    );
+    assertEquals(Buffer.concat(chunks).toString("latin1"), text);
   });
 }

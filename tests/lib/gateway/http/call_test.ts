@@ -8,6 +8,7 @@ import {
   body,
   hang,
 } from "../../../support/service/behaviours.ts";
+import { stub } from "../../../support/stubs.ts";
 import { testRows } from "../../../support/tables.ts";
 import {
   gatewayTo,
@@ -84,20 +85,18 @@ for (const operation of ["create thread", "stream"] as const) {
     using clock = new FakeClock();
     await using gateway = gatewayTo(service);
     const { fetch } = globalThis;
-    globalThis.fetch = async (...request) => {
-      const response = await fetch(...request);
-      if (response.status === 404) clock.pass();
-      return response;
-    };
-    try {
-      using deadline = new Deadline(1);
-      const error = await assertRejects(async () => {
-        await Array.fromAsync(gateway.createThread(deadline));
-        await Array.fromAsync(turnOf(gateway, deadline));
-      }, ServiceError);
-      assertEquals(error.status, 404);
-    } finally {
-      globalThis.fetch = fetch;
-    }
+    using _ = stub(globalThis, {
+      async fetch(...request: Parameters<typeof fetch>) {
+        const response = await fetch(...request);
+        if (response.status === 404) clock.pass();
+        return response;
+      },
+    });
+    using deadline = new Deadline(1);
+    const error = await assertRejects(async () => {
+      await Array.fromAsync(gateway.createThread(deadline));
+      await Array.fromAsync(turnOf(gateway, deadline));
+    }, ServiceError);
+    assertEquals(error.status, 404);
   });
 }

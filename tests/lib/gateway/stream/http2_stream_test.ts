@@ -7,6 +7,7 @@ import {
 } from "../../../support/faulty_service/parts.ts";
 import { FaultyService } from "../../../support/faulty_service/service.ts";
 import { LocalCa } from "../../../support/local_ca.ts";
+import { stub } from "../../../support/stubs.ts";
 import { gatewayTo, turnOf } from "../../../support/turns.ts";
 import { soon } from "../../../support/waits.ts";
 
@@ -34,33 +35,30 @@ for (const [name, end] of Object.entries(ENDS)) {
     using ca = new LocalCa();
     const caCerts = [await Deno.readTextFile(ca.certificate)];
     const { createHttpClient } = Deno;
-    Deno.createHttpClient = (options) =>
-      createHttpClient({ ...options, caCerts });
-    try {
-      for (const [text, count] of MOMENTS) {
-        let left = count;
-        await using service = await FaultyService.start(async (connection) => {
-          for await (const part of partsOf(connection, "h2")) {
-            if (part.place !== "after the body") continue;
-            if (part.operation !== "stream" || left-- <= 0) {
-              await part.answer();
-              continue;
-            }
-            await connection.write(openAnswer(part.stream, text));
-            const frames = end(part.stream);
-            if (frames !== undefined) await connection.write(frames);
-            if (name.includes("closed")) return connection.destroy();
+    using _ = stub(Deno, {
+      createHttpClient: (options) => createHttpClient({ ...options, caCerts }),
+    });
+    for (const [text, count] of MOMENTS) {
+      let left = count;
+      await using service = await FaultyService.start(async (connection) => {
+        for await (const part of partsOf(connection, "h2")) {
+          if (part.place !== "after the body") continue;
+          if (part.operation !== "stream" || left-- <= 0) {
+            await part.answer();
+            continue;
           }
-        }, { tls: ca.issue("127.0.0.1"), protocol: "h2" });
-        await using gateway = gatewayTo(service);
-        const turn = Array.fromAsync(turnOf(gateway));
-        const told = (await soon(turn, () => text, 20_000))
-          .map(({ type }) => type).filter((type) => type !== "wait");
-        const steps = count === 4 ? ["progress"] : [];
-        assertEquals(told, ["run", ...steps, "reply"], text);
-      }
-    } finally {
-      Deno.createHttpClient = createHttpClient;
+          await connection.write(openAnswer(part.stream, text));
+          const frames = end(part.stream);
+          if (frames !== undefined) await connection.write(frames);
+          if (name.includes("closed")) return connection.destroy();
+        }
+      }, { tls: ca.issue("127.0.0.1"), protocol: "h2" });
+      await using gateway = gatewayTo(service);
+      const turn = Array.fromAsync(turnOf(gateway));
+      const told = (await soon(turn, () => text, 20_000))
+        .map(({ type }) => type).filter((type) => type !== "wait");
+      const steps = count === 4 ? ["progress"] : [];
+      assertEquals(told, ["run", ...steps, "reply"], text);
     }
   });
 }

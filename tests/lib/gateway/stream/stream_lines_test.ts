@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Line } from "../../../../lib/io.ts";
 import { StreamLines } from "../../../../lib/gateway/stream/stream_lines.ts";
+import { stub } from "../../../support/stubs.ts";
 
 /** The lines that end in each chunk, and the last one if it lacks its newline. */
 async function read(chunks: readonly string[]) {
@@ -25,25 +26,23 @@ Deno.test("StreamLines yields the lines that end in each chunk", async () => {
 Deno.test("StreamLines gives one TextLineStream whole lines alone, and all of them", async () => {
   const { getWriter } = WritableStream.prototype;
   const writers: string[][] = [];
-  WritableStream.prototype.getWriter = function () {
-    const writer = getWriter.call(this);
-    const written: string[] = [];
-    writers.push(written);
-    const write = writer.write.bind(writer);
-    writer.write = (text) => {
-      written.push(text);
-      return write(text);
-    };
-    return writer;
-  };
-  try {
-    const long = "x".repeat(150_000);
-    const lines = await read(["a", "b\n", long, `${long}\r\nc\nd`]);
-    assertEquals(writers, [["ab\n", `${long}${long}\r\n`, "c\n"]]);
-    assertEquals(lines, [[], ["ab"], [], [long + long, "c"], "d"]);
-  } finally {
-    WritableStream.prototype.getWriter = getWriter;
-  }
+  using _ = stub(WritableStream.prototype, {
+    getWriter() {
+      const writer = getWriter.call(this);
+      const written: string[] = [];
+      writers.push(written);
+      const write = writer.write.bind(writer);
+      writer.write = (text) => {
+        written.push(text);
+        return write(text);
+      };
+      return writer;
+    },
+  });
+  const long = "x".repeat(150_000);
+  const lines = await read(["a", "b\n", long, `${long}\r\nc\nd`]);
+  assertEquals(writers, [["ab\n", `${long}${long}\r\n`, "c\n"]]);
+  assertEquals(lines, [[], ["ab"], [], [long + long, "c"], "d"]);
 });
 
 Deno.test("StreamLines keeps a line that is too long in its place", async () => {
