@@ -7,9 +7,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { Buffer } from "node:buffer";
-import { dirname } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { basename, dirname } from "node:path";
 import { parse } from "yaml";
 import config from "../../deno.json" with { type: "json" };
 import registry from "../../docs/registry/agent.json" with { type: "json" };
@@ -27,8 +25,6 @@ import {
   PINNED_COMMIT,
   PINNED_DENO,
 } from "../../tools/pins.ts";
-import { gzip, tar } from "../../tools/release/archive.ts";
-import { receive } from "../../tools/release/receive.ts";
 import { makeSbom } from "../../tools/release/sbom.ts";
 import {
   checkToolchain,
@@ -37,6 +33,8 @@ import {
   RUNTIMES,
 } from "../../tools/release/toolchain.ts";
 import { runCommand } from "../../tools/run_command.ts";
+import { Folder } from "../support/environment.ts";
+import { type Files, writeFiles } from "../support/files.ts";
 import { isInstalled } from "../support/fronts.ts";
 import { programOutput } from "../support/program_output.ts";
 import { SourceCopy } from "../support/source_copy.ts";
@@ -91,9 +89,6 @@ Deno.test("the entry of the ACP registry names each binary of this version", () 
 const STAND_IN =
   `// agent-gateway\n${RELEASE_HEADER}\nconsole.log("agent-gateway 1.2.3: it\\n\\n" + Deno.args);\n`;
 
-/** Texts of files by their paths: "-> X" is a link to X, "none" no file. */
-type Files = Readonly<Record<string, string>>;
-
 /** What the jobs before "packages" have made. */
 const MADE: Files = {
   ...Object.fromEntries(
@@ -110,16 +105,6 @@ const RELEASED = [
   ...["agent-gateway.js", "install.sh", "install.ps1", NPM, DEB, OTHER_DEB],
   ...BINARIES.flatMap((name) => [name, `${name}.gz`]),
 ];
-
-async function write(folder: string, files: Files): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    const file = `${folder}/${path}`;
-    await Deno.mkdir(dirname(file), { recursive: true });
-    await Deno.remove(file).catch(() => {});
-    if (text.startsWith("-> ")) await Deno.symlink(text.slice(3), file);
-    else if (text !== "none") await Deno.writeTextFile(file, text);
-  }
-}
 
 /**
  * Hands over what jobs have made, and runs the commands of the job "packages". Returns
@@ -138,9 +123,9 @@ async function makePackages(
   for (const name of ["received", "dist"]) {
     await Deno.remove(`${folder}/${name}`, { recursive: true }).catch(() => {});
   }
-  await write(folder, { ...MADE, ...made });
+  await writeFiles(folder, { ...MADE, ...made });
   await writeChecksums(`${folder}/received/binaries`);
-  await write(folder, { "received/good": FIRST, ...changed });
+  await writeFiles(folder, { "received/good": FIRST, ...changed });
   const commands = STEPS.flatMap(({ run }) => run ?? []);
   assertEquals(commands.length, 4);
   const PATH = `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`;
@@ -186,11 +171,12 @@ Deno.test({
     const list = async (...command: readonly string[]) =>
       (await runCommand(command, { cwd: dist })).trim().split("\n").sort();
     assertEquals(await makePackages(copy), "");
+    const sums = await readSums();
 
     await t.step("and nothing but what it names", async () => {
       assertEquals(await list("ls"), RELEASED.toSorted());
       assertEquals(
-        [...parseSums(await readSums()).keys(), "SHA256SUMS"].sort(),
+        [...parseSums(sums).keys(), "SHA256SUMS"].sort(),
         RELEASED.toSorted(),
       );
     });
@@ -248,94 +234,15 @@ Deno.test({
       }
     });
 
-    await t.step(
-      "and takes no tarball that two readers see differently",
-      async () => {
-        const made = () =>
-          copy.deno(["run", "-q", "-A", "tools/release/npm_package.ts"]);
-        await makePackages(copy);
-        const good = await Deno.readFile(`${dist}/${NPM}`);
-        for (const [what, bytes] of hostileTarballs(good)) {
-          const from = await Deno.makeTempDir();
-          await Deno.writeFile(`${from}/${NPM}`, bytes);
-          await assertRejects(() => receive(from, dist, []), Error, NPM, what);
-          await Deno.rename(`${from}/${NPM}`, `${dist}/${NPM}`);
-          assertEquals((await made()).stderr, "", what);
-          assertEquals(await Deno.readFile(`${dist}/${NPM}`), good, what);
-        }
-      },
-    );
+    await t.step("and writes each archive itself", async () => {
+      const names = [NPM, DEB, OTHER_DEB, `${FIRST}.gz`, "install.sh"];
+      const worse = names.map((name) => [`dist/${name}`, "worse"]);
+      const changed = Object.fromEntries(worse);
+      assertEquals(await makePackages(copy, { changed }), "");
+      assertEquals(await readSums(), sums);
+    });
   },
 });
-
-/**
- * Tarballs in each of which one reader sees the good package, and another one does not:
- * hidden or renamed files, other types, sizes and modes.
- */
-function hostileTarballs(
-  good: Uint8Array<ArrayBuffer>,
-): readonly (readonly [what: string, bytes: Uint8Array])[] {
-  const blocks = gunzipSync(good);
-  const body = blocks.subarray(0, -1024); // without the zeros at its end
-  const zeros = new Uint8Array(512);
-  const file = (path: string, text: string) =>
-    tar([{ path, mode: 0o755, bytes: Buffer.from(text) }], 0).subarray(
-      0,
-      -1024,
-    );
-  const evil = file("package/package.json", '{"scripts":{"install":"sh"}}');
-  /** The same with another character in its header, and the sum that fits. */
-  const patch = (entry: Uint8Array, offset: number, value: string) => {
-    const header = Buffer.from(entry);
-    header.write(" ".repeat(8), 148);
-    header.write(value, offset, "latin1");
-    const sum = header.subarray(0, 512).reduce((a, b) => a + b, 0);
-    header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
-    return header;
-  };
-  const TYPE = 156;
-  /** A record of PAX about the next entry, or with "g" about all. */
-  const pax = (key: string, value: string, type = "x") => {
-    const length = key.length + value.length + 3;
-    const line = `${length + `${length + 2}`.length} ${key}=${value}\n`;
-    return patch(file("pax", line), TYPE, type);
-  };
-  const before = (...entries: readonly Uint8Array[]) => [...entries, body];
-  const after = (...entries: readonly Uint8Array[]) => [body, ...entries];
-  const rows: Readonly<Record<string, readonly Uint8Array[]>> = {
-    "entries after a block of zeros": after(zeros, evil),
-    "entries after the end": after(zeros, zeros, evil),
-    "another name by GNU": after(
-      pax("GNU.sparse.name", "package/package.json"),
-      file("package/README.md", "{}"),
-    ),
-    "another path by PAX": after(pax("path", "package/binding.gyp"), evil),
-    "another size by PAX": before(pax("size", "0"), evil),
-    "a path for all by PAX": before(pax("path", "package/x", "g")),
-    "another character set": before(pax("hdrcharset", "BINARY"), evil),
-    "a long name": after(
-      patch(file("././@LongLink", "package/binding.gyp\0"), TYPE, "L"),
-      evil,
-    ),
-    "the same file twice": after(evil),
-    "a symbolic link": before(patch(file("package/bin", ""), TYPE, "2")),
-    "a hard link": before(patch(file("package/bin", ""), TYPE, "1")),
-    "a device": before(patch(file("package/bin", ""), TYPE, "3")),
-    "an old kind of file": after(patch(evil, TYPE, "\0")),
-    "an unknown kind": after(patch(evil, TYPE, "7")),
-    "a size in another base": after(patch(evil, 124, "\x80")),
-    "a file above the folder": after(file("../.npmrc", "registry=worse")),
-    "a file of root": after(patch(evil, 100, "0004755")),
-  };
-  return [
-    ...Object.entries(rows).map(([what, parts]) =>
-      [what, gzip(Buffer.concat([...parts, zeros, zeros]))] as const
-    ),
-    ["a second member", Buffer.concat([good, gzip(evil)])],
-    ["bytes after the end", Buffer.concat([good, Buffer.from("more")])],
-    ["another compression of the same", gzipSync(blocks, { level: 1 })],
-  ];
-}
 
 const SUM = "1".repeat(64);
 
@@ -349,25 +256,22 @@ Deno.test("the SBOM names what is in the program, and what made it", async () =>
     timestamp: "2026-11-24T03:21:04Z",
   });
   const { component, timestamp } = sbom.metadata;
-  assertEquals([component.purl, timestamp], [
-    `pkg:npm/agent-gateway@${version}`,
-    "2026-11-24T03:21:04Z",
-  ]);
-  const jsr = ["@std/cli", "@std/dotenv", "@std/streams"].map((name) =>
-    Object.keys(lock.jsr).find((key) => key.startsWith(`${name}@`))
-  );
-  const names = sbom.components.map(({ purl, licenses: [{ expression }] }) =>
-    `${purl.replace("%40", "@")} ${expression}`
-  );
+  const about = `${timestamp} ${component.purl}`;
+  assertEquals(about, `2026-11-24T03:21:04Z pkg:npm/agent-gateway@${version}`);
+  const parts = sbom.components
+    .map(({ purl, licenses }) => `${purl} ${licenses[0].expression}\n`).join(
+      "",
+    );
   for (
-    const name of [
-      ...jsr.map((key) => `pkg:jsr/${key} MIT`),
-      `pkg:github/denoland/deno@v${PINNED_DENO} MIT`,
-      "pkg:github/unicode-org/icu Unicode-3.0",
-      "pkg:cargo/old-crate@1.2.3 MIT OR Apache-2.0",
-      `pkg:npm/@esbuild/linux-x64@${ESBUILD.version} MIT`,
+    const part of [
+      /^pkg:jsr\/%40std\/cli@[\d.]+ MIT$/m,
+      /^pkg:jsr\/%40std\/dotenv@[\d.]+ MIT$/m,
+      /^pkg:jsr\/%40std\/streams@[\d.]+ MIT$/m,
+      RegExp(`^pkg:github/denoland/deno@v${PINNED_DENO} MIT$`, "m"),
+      /^pkg:github\/unicode-org\/icu Unicode-3.0$/m,
+      RegExp(`^pkg:npm/%40esbuild/linux-x64@${ESBUILD.version} MIT$`, "m"),
     ]
-  ) assert(names.includes(name), `${name} in ${names.join("\n")}`);
+  ) assertMatch(parts, part);
   const purl = "pkg:cargo/old-crate@1.2.3";
   assertEquals(
     sbom.components.find(({ name }) => name === "old-crate"),
@@ -391,10 +295,7 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using copy = await SourceCopy.make();
-    const path = `${copy.folder}/cargo`;
-    await Deno.writeTextFile(
-      path,
-      `#!/bin/sh
+    const cargo = `#!/bin/sh
 case $1 in
   tree)
     echo 'denort v9.9.9 (/deno/cli/rt)|MIT'
@@ -406,9 +307,8 @@ case $1 in
     echo 'The same text' | tee "$4/one-1.0.0/LICENSE-MIT" >"$4/two-2.0.0+sys.3/COPYING"
     echo 'Another text' >"$4/one-1.0.0/src/license.txt" ;;
 esac
-`,
-      { mode: 0o755 },
-    );
+`;
+    await writeFiles(copy.folder, { cargo });
     const PATH = `${copy.folder}:${Deno.env.get("PATH")}`;
     const script = `${copy.folder}/.ci/third-party`;
     await runCommand([script, copy.folder], { env: { PATH } });
@@ -473,21 +373,19 @@ Deno.test("newestOfAll() takes the newest version that npm has for all systems f
 });
 
 Deno.test("checkToolchain() refuses what has another sum, no sum, or another version", async () => {
-  const folder = await Deno.makeTempDir();
+  using folder = new Folder();
   const esbuild = `esbuild-${ESBUILD.version}-1/${ESBUILD.name}`;
   const paths = RUNTIMES.map((n) => `release/v${Deno.version.deno}/${n}`);
   const sums = new Map<string, string>();
   for (const path of [esbuild, ...paths]) {
-    const file = `${folder}/dl/${path}`;
-    await Deno.mkdir(dirname(file), { recursive: true });
-    await Deno.writeTextFile(file, path);
+    await writeFiles(folder.path, { [`dl/${path}`]: path });
     const sum = await sha256(new TextEncoder().encode(path));
-    sums.set(path.slice(path.lastIndexOf("/") + 1), sum);
+    sums.set(basename(path), sum);
   }
   const refuses = (sums: Sums, why: string) =>
-    assertRejects(() => checkToolchain(folder, sums), Error, why);
+    assertRejects(() => checkToolchain(folder.path, sums), Error, why);
 
-  await checkToolchain(folder, sums);
+  await checkToolchain(folder.path, sums);
   const [name = ""] = RUNTIMES;
   await refuses(new Map(sums).set(name, "0".repeat(64)), `${name} has the `);
   sums.delete(name);
@@ -495,9 +393,8 @@ Deno.test("checkToolchain() refuses what has another sum, no sum, or another ver
   // As a program, it has the sums that are pinned.
   const { stderr } = await programOutput([
     ...[Deno.execPath(), "run", "-q", "-A", "tools/release/toolchain.ts"],
-  ], { cwd: ROOT, env: { DENO_DIR: folder } });
+  ], { cwd: ROOT, env: { DENO_DIR: folder.path } });
   assertStringIncludes(stderr, `${ESBUILD.name} has the SHA-256 sum `);
-  await Deno.mkdir(`${folder}/dl/esbuild-9.9.9-1`);
+  await Deno.mkdir(`${folder.path}/dl/esbuild-9.9.9-1`);
   await refuses(sums, "Deno bundles with esbuild-9.9.9-1 instead of ");
-  await Deno.remove(folder, { recursive: true });
 });
