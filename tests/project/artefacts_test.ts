@@ -7,21 +7,21 @@ import {
 import { cp } from "node:fs/promises";
 import { dirname } from "node:path";
 import config from "../../deno.json" with { type: "json" };
+import { bundle, bundleParts } from "../../tools/bundle.ts";
+import { checkSums } from "../../tools/checksums.ts";
 import {
-  bundle,
-  bundleParts,
-  clientPermissionFlags,
-} from "../../tools/bundle.ts";
-import { parseSums, sha256 } from "../../tools/checksums.ts";
-import { binaryName, compile, CompileError } from "../../tools/compile.ts";
-import { sameFlags } from "../../tools/deno.ts";
+  binaryName,
+  compile,
+  CompileError,
+  TARGETS,
+} from "../../tools/compile.ts";
 import { runCommand } from "../../tools/run_command.ts";
 import { Client, settings } from "../support/client_process.ts";
+import { Folder } from "../support/environment.ts";
+import { namesIn, writeFiles } from "../support/files.ts";
 import { isInstalled } from "../support/fronts.ts";
 import {
   HOSTILE_FOLDERS,
-  isTaken,
-  makeFolderOf,
   STEERING_VARIABLES,
 } from "../support/hostile_folders.ts";
 import { programOutput } from "../support/program_output.ts";
@@ -31,9 +31,6 @@ import { SourceCopy } from "../support/source_copy.ts";
 
 const REPLY =
   "Hello! I am the-brain. Ask me something, or what you said before.";
-
-/** What an editor sends first. */
-const INITIALIZE = '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n';
 
 /** The bundle that `deno task bundle` writes. */
 const BUNDLE = await bundle();
@@ -92,10 +89,10 @@ async function compileHere(
 }
 
 /** Windows has no network without this variable. */
-const SYSTEM_ROOT = Deno.env.get("SYSTEMROOT");
-const BARE_ENV: Readonly<Record<string, string>> = SYSTEM_ROOT === undefined
-  ? {}
-  : { SYSTEMROOT: SYSTEM_ROOT };
+const SYSTEMROOT = Deno.env.get("SYSTEMROOT");
+const BARE_ENV: Readonly<Record<string, string>> = {
+  ...SYSTEMROOT !== undefined && { SYSTEMROOT },
+};
 
 /**
  * A folder that is removed at the end. On Windows, what holds Deno's cache stays in
@@ -149,42 +146,22 @@ for (
     ["the binary", binaryTest, "compile", STEERING_VARIABLES],
   ] as const
 ) {
-  test(`${name}, runs a prompt with the settings of .env, and writes no file`, async () => {
+  test(`${name}, started in a folder that other people wrote, runs nothing of it but takes .env, and writes no file`, async () => {
     await using service = ReferenceService.start();
     await using resources = new AsyncDisposableStack();
     const { command, env } = await deploy(resources, how);
-    const cwd = await Deno.makeTempDir();
-    await Deno.writeTextFile(
-      `${cwd}/.env`,
-      `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`,
-    );
-
-    const { code, stdout, stderr } = await programOutput([...command, "-q"], {
-      ...{ cwd, input: "hello\n", clearEnv: true },
-      env: { ...env, ...variables },
-    });
-
-    assertEquals([code, stdout], [0, `${REPLY}\n`]);
-    assertEquals(stderr.replace(/^.*Download.*\n/, ""), "");
-    await Deno.remove(`${cwd}/.env`);
-    await Deno.remove(cwd); // It is empty.
-  });
-
-  test(`${name}, started in a folder that other people wrote, runs nothing of it`, async () => {
-    await using service = ReferenceService.start();
-    await using resources = new AsyncDisposableStack();
-    const { command, env } = await deploy(resources, how);
+    const dotenv = `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`;
     for (const [what, files] of Object.entries(HOSTILE_FOLDERS)) {
-      const cwd = await makeFolderOf(files);
-      const { code, stdout } = await programOutput([...command, "--bridge"], {
-        cwd,
-        input: INITIALIZE,
-        clearEnv: true,
-        env: { ...env, ...settings(service) },
+      using folder = new Folder(dotenv);
+      await writeFiles(folder.path, files);
+      const before = namesIn(folder.path);
+      const { code, stdout, stderr } = await programOutput([...command, "-q"], {
+        ...{ cwd: folder.path, input: "hello\n", clearEnv: true },
+        env: { ...env, ...variables },
       });
-      assertEquals([code, isTaken(cwd)], [0, false], what);
-      assertStringIncludes(stdout, '"protocolVersion":1');
-      await Deno.remove(cwd, { recursive: true });
+      assertEquals([code, stdout], [0, `${REPLY}\n`], what);
+      assertEquals(stderr.replace(/^.*Download.*\n/, ""), "");
+      assertEquals(namesIn(folder.path), before, what);
     }
   });
 }
@@ -193,14 +170,9 @@ Deno.test("the source, replaced while it runs, follows a run to its reply", asyn
   await using service = ReferenceService.start();
   await using sources = await SourceCopy.make();
   await using client = new Client({
-    program: [
-      ...[Deno.execPath(), "run", "-q", `--config=${sources.folder}/deno.json`],
-      ...sameFlags.slice(1).map((flag) =>
-        flag.replace(/=.*(?=\/tools\/)/, `=${sources.folder}`)
-      ),
-      ...[...clientPermissionFlags, `${sources.folder}/main.ts`],
-    ],
+    program: [Deno.execPath(), "task", "-q", "start"],
     args: ["--color", "always"],
+    cwd: sources.folder,
     env: settings(service),
   });
   await service.waitFor("create thread");
@@ -220,60 +192,45 @@ Deno.test("the source, replaced while it runs, follows a run to its reply", asyn
 
 /** The environment variables that name another compiler than this Deno, if any. */
 const TOOLCHAIN = Object.fromEntries(
-  ["COMPILE_DENO", "DENORT_BIN"].flatMap((name) => {
-    const value = Deno.env.get(name);
-    return value === undefined ? [] : [[name, value]];
-  }),
+  Object.entries(Deno.env.toObject())
+    .filter(([name]) => /^(?:COMPILE_DENO|DENORT_BIN)$/.test(name)),
 );
 
 binaryTest(
-  "deno task compile makes a binary, with arguments, and checksums",
+  "deno task compile makes a binary with arguments and checksums, or nothing, and says why",
   async () => {
     await using sources = await SourceCopy.make();
-    const name = binaryName(target);
-
-    const { code, stdout } = await sources.deno(
-      ["task", "-q", "compile", target, "--", "--version"],
-      TOOLCHAIN,
-    );
-
-    assertEquals(code, 0);
-    assert(stdout.endsWith(`dist/${name}\n`));
     const dist = `${sources.folder}/dist`;
+    const compile = (args: string, env: Readonly<Record<string, string>>) =>
+      sources.deno(["task", "-q", "compile", ...args.split(" ")], env);
+    const made = await compile(`${target} -- --version`, TOOLCHAIN);
+    assertEquals(made.code, 0, made.stderr);
+    const name = binaryName(target);
+    assert(made.stdout.endsWith(`dist/${name}\n`));
     await runCommand([`${dist}/${name}`]); // It prints its version, and ends.
-    const sums = parseSums(await Deno.readTextFile(`${dist}/SHA256SUMS`));
+    const sums = await checkSums(dist);
     assertEquals([...sums.keys()], [name, "agent-gateway.js"]);
-    for (const [file, sum] of sums) {
-      assertEquals(sum, await sha256(await Deno.readFile(`${dist}/${file}`)));
+
+    const names = namesIn(dist);
+    const other = TARGETS.find((it) => it !== target);
+    for (
+      const [args, code, message] of [
+        [
+          "-- --colour",
+          2,
+          /does not start with these: Unknown argument "--colour"/,
+        ],
+        ["-- --base-url=http://a.example", 2, /these: --base-url cannot/],
+        [`${other}`, 1, /Cannot compile for .*: DENORT_BIN names a runtime /],
+      ] as const
+    ) {
+      const failed = await compile(args, { DENORT_BIN: Deno.execPath() });
+      assertEquals(failed.code, code, failed.stderr);
+      assertMatch(failed.stderr, message);
     }
+    assertEquals(namesIn(dist), names);
   },
 );
-
-Deno.test("deno task compile makes nothing of what cannot be compiled, and says why", async () => {
-  await using sources = await SourceCopy.make();
-  await sources.deno(["task", "-q", "bundle"]);
-  const made = sources.artefacts();
-  const start = "The client does not start with these: ";
-  const other = target.includes("darwin")
-    ? "x86_64-unknown-linux-gnu"
-    : "aarch64-apple-darwin";
-
-  for (
-    const [args, expected, message] of [
-      [["--", "--colour"], 2, `${start}Unknown argument "--colour"`],
-      [["--", "--base-url=http://a.example"], 2, `${start}--base-url cannot`],
-      [[other], 1, `Cannot compile for ${other}: DENORT_BIN names a runtime `],
-    ] as const
-  ) {
-    const { code, stderr } = await sources.deno(
-      ["run", "-q", "-P=build", "--no-prompt", "tools/compile.ts", ...args],
-      { DENORT_BIN: Deno.execPath() },
-    );
-    assertEquals(code, expected, stderr);
-    assertStringIncludes(stderr, message);
-  }
-  assertEquals(sources.artefacts(), made);
-});
 
 const DEB = `agent-gateway_${config.version}-1_amd64.deb`;
 

@@ -8,10 +8,10 @@ import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { PINNED_DENO } from "../../tools/pins.ts";
 import { runCommand } from "../../tools/run_command.ts";
 import { Client, settings } from "../support/client_process.ts";
+import { Folder } from "../support/environment.ts";
+import { namesIn, writeFiles } from "../support/files.ts";
 import {
   HOSTILE_FOLDERS,
-  isTaken,
-  makeFolderOf,
   STEERING_VARIABLES,
 } from "../support/hostile_folders.ts";
 import { isInstalled } from "../support/fronts.ts";
@@ -122,17 +122,19 @@ Deno.test("the npm package", async (t) => {
         nonsense: Object.fromEntries(names.map((name) => [name, "not JSON"])),
       };
       for (const [what, files] of Object.entries(folders)) {
-        const cwd = await makeFolderOf(files);
+        using at = new Folder();
+        const cwd = at.path;
+        await writeFiles(cwd, files);
+        const isTaken = () => namesIn(cwd).includes("taken");
         const options = { cwd, env: settings(service), input: "hello\n" };
         const { code, stdout } = await run(["-q"], options);
         assertEquals([code, stdout], [0, `${REPLY}\n`], what);
-        assert(!isTaken(cwd), what);
+        assert(!isTaken(), what);
         // Without a network: only what is there can run.
         const npx = NPM.replace("npm", "npx");
         await programOutput([npx, "--offline", "agent-gateway"], { cwd });
         const isOfNpm = "node_modules/.bin/agent-gateway" in files;
-        if (isOfNpm) assert(isTaken(cwd), what);
-        await Deno.remove(cwd, { recursive: true });
+        if (isOfNpm) assert(isTaken(), what);
       }
     },
   );

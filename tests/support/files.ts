@@ -15,3 +15,8 @@ export async function writeFiles(folder: string, files: Files): Promise<void> {
     }
   }
 }
+
+/** The names of what is in a folder, sorted. */
+export function namesIn(folder: string): readonly string[] {
+  return Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
+}

@@ -1,12 +1,12 @@
+import type { Files } from "./files.ts";
+
 /** Writes `taken` into the current folder: something of the folder was run. */
 const TRAP = `#!/usr/bin/env node
 require("node:fs").writeFileSync(process.cwd() + "/taken", "");
 `;
 
 /** The files of folders that other people wrote, by what is meant to be run there. */
-export const HOSTILE_FOLDERS: Readonly<
-  Record<string, Readonly<Record<string, string>>>
-> = {
+export const HOSTILE_FOLDERS: Readonly<Record<string, Files>> = {
   "an installed command": { "node_modules/.bin/agent-gateway": TRAP },
   "a package of that name": {
     "package.json": JSON.stringify({
@@ -51,21 +51,3 @@ export const STEERING_VARIABLES: Readonly<Record<string, string>> = {
   OTEL_DENO: "true",
   OTEL_EXPORTER_OTLP_PROTOCOL: "console",
 };
-
-/** Makes such a folder. */
-export async function makeFolderOf(
-  files: Readonly<Record<string, string>>,
-): Promise<string> {
-  const folder = await Deno.makeTempDir();
-  await Deno.mkdir(`${folder}/node_modules/.bin`, { recursive: true });
-  for (const [path, text] of Object.entries(files)) {
-    await Deno.writeTextFile(`${folder}/${path}`, text, { mode: 0o755 });
-  }
-  return folder;
-}
-
-/** Whether something of the folder was run. */
-export function isTaken(folder: string): boolean {
-  return Array.from(Deno.readDirSync(folder), ({ name }) => name)
-    .includes("taken");
-}

@@ -56,12 +56,6 @@ export class SourceCopy implements AsyncDisposable {
     });
   }
 
-  /** The names of the files in `dist/`, hidden ones included. */
-  artefacts(): string[] {
-    const entries = Deno.readDirSync(`${this.folder}/dist`);
-    return Array.from(entries, ({ name }) => name).sort();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await Deno.remove(this.folder, { recursive: true });
   }
