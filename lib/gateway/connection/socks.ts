@@ -47,7 +47,7 @@ function lengthOfHost(type: number, first: number): number {
   }
 }
 
-/** The host of a URL as a name, which proxies look up even if it is an address; its port. */
+/** The host of a URL as a name, which may be that of an address, and the port. */
 export function addressOf(url: URL): readonly number[] {
   const port = portOf(url);
   return [NAME, ...sizedText(hostnameOf(url)), port >> 8, port & 255];
