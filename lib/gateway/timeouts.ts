@@ -1,4 +1,4 @@
-/** The timeouts of the program, in milliseconds. */
+/** The timeouts of the gateway, in milliseconds. Only tests change them. */
 export const TIMEOUTS = {
   answer: 60_000,
   /** The limit for the text of an error: its status is known already. */

@@ -3,11 +3,12 @@ import {
   type CallOptions,
   type CreationEvent,
   RemoteGateway,
+  type RemoteGatewayOptions,
   ServiceError,
   type TurnEvent,
   type TurnOptions,
 } from "../../lib/gateway.ts";
-import type { Timeouts } from "../../lib/gateway/timeouts.ts";
+import { TIMEOUTS, type Timeouts } from "../../lib/gateway/timeouts.ts";
 import {
   type Behaviour,
   complete,
@@ -139,7 +140,7 @@ const NEVER = 36_000_000;
  * Timeouts for tests: retries follow at once, and no timeout expires on a slow
  * machine. A test sets the timeout that it tests.
  */
-export const QUICK_TIMEOUTS: Timeouts = {
+const QUICK_TIMEOUTS: Timeouts = {
   answer: NEVER,
   errorText: NEVER,
   idle: NEVER,
@@ -156,14 +157,19 @@ export const QUICK_TIMEOUTS: Timeouts = {
   retryAfter: 30_000,
 };
 
-/** A gateway to a service, with {@linkcode QUICK_TIMEOUTS} unless others are given. */
+/**
+ * A gateway to a service. From here on, the timeouts of the test's module are
+ * {@linkcode QUICK_TIMEOUTS} unless others are given.
+ */
 export function gatewayTo(
   service: { readonly url: string },
   timeouts: Partial<Timeouts> = {},
+  options: Pick<RemoteGatewayOptions, "log"> = {},
 ): RemoteGateway {
+  Object.assign(TIMEOUTS, QUICK_TIMEOUTS, timeouts);
   return new RemoteGateway({
+    ...options,
     baseUrl: service.url,
     apiKey: TEST_KEY,
-    timeouts: { ...QUICK_TIMEOUTS, ...timeouts },
   });
 }

@@ -22,7 +22,7 @@
  */
 
 import { type Redacted, safe, wholeDuration } from "../../text.ts";
-import type { Timeouts } from "../timeouts.ts";
+import { TIMEOUTS } from "../timeouts.ts";
 import type { Fate, RemoteOperation } from "./fate.ts";
 
 interface TemporaryProblem {
@@ -123,15 +123,14 @@ export interface FailedPost {
 export function retryPost(
   { problem, retryAfter = 0 }: RetryHints,
   { fate, count }: FailedPost,
-  timeouts: Timeouts,
 ): Retry | undefined {
   if (problem === undefined || fate !== "not run") return undefined;
   // The error says when to try again.
-  if (retryAfter > timeouts.retryAfter) return undefined;
+  if (retryAfter > TIMEOUTS.retryAfter) return undefined;
   const { pauses }: TemporaryProblem = PROBLEMS[problem];
-  const pause = pauses && timeouts[pauses][count - 1];
+  const pause = pauses && TIMEOUTS[pauses][count - 1];
   if (pause === undefined) return undefined;
-  return atLeast(retryAfter, { problem, ...around(pause) }, timeouts);
+  return atLeast(retryAfter, { problem, ...around(pause) });
 }
 
 /** One request for the stream of a run. Times are in milliseconds of one clock. */
@@ -165,10 +164,10 @@ export interface Attempts {
 export function withAttempt(
   before: Attempts | undefined,
   last: Attempt,
-  { steady }: Timeouts,
 ): Attempts {
   const { askedAt, openedAt, newestAt, endedAt, isWhole } = last;
-  const isSteady = openedAt !== undefined && endedAt - openedAt >= steady;
+  const isSteady = openedAt !== undefined &&
+    endedAt - openedAt >= TIMEOUTS.steady;
   const hasNews = newestAt !== undefined;
   const isEmpty = isWhole && !hasNews && !isSteady;
   const isFirstUnsteady = openedAt !== undefined && !before?.isUnsteady;
@@ -202,26 +201,23 @@ export interface FollowedRunState {
 export function retryStream(
   { problem, retryAfter = 0 }: RetryHints,
   { mayRepeat, retryField, attempts }: FollowedRunState,
-  timeouts: Timeouts,
 ): Retry | undefined {
   if (problem === undefined || mayRepeat) return undefined;
   if (attempts.emptyStreams >= MAX_EMPTY) return undefined;
-  if (isOver(attempts, timeouts)) return undefined;
+  if (isOver(attempts)) return undefined;
 
-  const { lost, reconnect } = timeouts;
+  const { lost, reconnect } = TIMEOUTS;
   const { last, failures } = attempts;
   // A server that restarts loses all of its clients in the same moment.
   const range = failures === 1 && last.openedAt !== undefined
     ? { least: 0, most: lost }
     : around(reconnect[failures - 1] ?? reconnect.at(-1) ?? 0);
   const asked = Math.max(retryAfter, retryField);
-  return atLeast(asked, { problem, ...range }, timeouts);
+  return atLeast(asked, { problem, ...range });
 }
 
-function isOver(
-  { last, newestAt, failingSince }: Attempts,
-  { outage, lastAttempt, resume }: Timeouts,
-): boolean {
+function isOver({ last, newestAt, failingSince }: Attempts): boolean {
+  const { outage, lastAttempt, resume } = TIMEOUTS;
   const { askedAt, openedAt, endedAt } = last;
   if (askedAt - newestAt >= resume) return true;
   // One attempt to connect may take the system longer than all of the time.
@@ -231,8 +227,8 @@ function isOver(
 }
 
 /** Whether a service has repeated old events for too long, in milliseconds. */
-export function isReplayOver(time: number, { resume }: Timeouts): boolean {
-  return time >= resume;
+export function isReplayOver(time: number): boolean {
+  return time >= TIMEOUTS.resume;
 }
 
 /** This many comments show how often a service sends them. */
@@ -259,8 +255,8 @@ export interface OpenStreamState {
  */
 export function silenceLimit(
   { mayRepeat, comments, longest }: OpenStreamState,
-  { idle }: Timeouts,
 ): number {
+  const { idle } = TIMEOUTS;
   if (mayRepeat || comments < MANY_COMMENTS) return idle;
   return Math.min(idle, Math.max(VANISHED, SILENCES * longest));
 }
@@ -280,10 +276,9 @@ const MAX_ADDED = 5_000;
 function atLeast(
   milliseconds: number,
   retry: Retry,
-  { retryAfter }: Timeouts,
 ): Retry {
   if (milliseconds === 0) return retry;
-  const asked = Math.min(milliseconds, retryAfter);
+  const asked = Math.min(milliseconds, TIMEOUTS.retryAfter);
   const added = Math.min(Math.max(asked / 4, MIN_ADDED), MAX_ADDED);
   return {
     problem: retry.problem,

@@ -14,7 +14,7 @@ import { RequestError } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { errorDetail } from "./error_words.ts";
 import { readBody } from "./response_body.ts";
-import type { Timeouts } from "../timeouts.ts";
+import { TIMEOUTS } from "../timeouts.ts";
 import { isWebPage, webPageReason } from "./web_page.ts";
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -25,7 +25,6 @@ export interface Answer {
   readonly url: string;
   readonly response: Pick<Response, "status" | "headers" | "body">;
   readonly signal: AbortSignal;
-  readonly timeouts: Timeouts;
   readonly redactor: Redactor;
 }
 
@@ -110,9 +109,9 @@ function whyNoObject({ response, redactor }: Answer, read: ReadText): Redacted {
 
 /** The text of an answer that cannot be used, as much as comes within 2 s. */
 export async function readErrorText(
-  { response, signal, timeouts }: Answer,
+  { response, signal }: Answer,
 ): Promise<ReadText> {
-  using deadline = new Deadline(timeouts.errorText, signal);
+  using deadline = new Deadline(TIMEOUTS.errorText, signal);
   const chunks = readBody(response, deadline.signal);
   return await readText(chunks, { maxBytes: MAX_PAGE_BYTES, mayBreak: true });
 }

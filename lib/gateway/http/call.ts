@@ -21,7 +21,7 @@ import { headersOf, type ServiceRequest } from "./requests.ts";
 import { drainBody, type OpenStream, readBody } from "./response_body.ts";
 import type { Silences } from "./silences.ts";
 import { statusError } from "./status_error.ts";
-import { TIMEOUTS, type Timeouts } from "../timeouts.ts";
+import { TIMEOUTS } from "../timeouts.ts";
 import { refuseUnreadable } from "./unreadable_stream.ts";
 
 export interface GatewayOptions {
@@ -29,7 +29,6 @@ export interface GatewayOptions {
   readonly baseUrl: string;
   /** Sent as `X-API-Key` with each request (interface 5.1). No error shows it. */
   readonly apiKey: string;
-  readonly timeouts?: Timeouts | undefined;
   /** Gets a line for each request, when its outcome is known. */
   readonly log?: Log | undefined;
 }
@@ -58,7 +57,6 @@ export class Call {
   readonly state: CallState;
   /** Aborted when the call is dropped or takes too long. */
   readonly signal: AbortSignal;
-  readonly timeouts: Timeouts;
   readonly redactor: Redactor;
   readonly #options: SharedOptions;
   readonly #sessionId: Redacted | undefined;
@@ -74,7 +72,6 @@ export class Call {
   ) {
     this.state = state;
     this.signal = signal ?? NEVER;
-    this.timeouts = options.timeouts ?? TIMEOUTS;
     this.#options = options;
     this.#sessionId = sessionId;
     this.#connection = new CallConnection(options.route, state);
@@ -91,17 +88,16 @@ export class Call {
   async *post(
     request: ServiceRequest,
   ): AsyncGenerator<readonly WaitEvent[], ServiceId> {
-    const { timeouts } = this;
     for (let count = 1;; count++) {
       let failure: Failure;
       try {
-        using deadline = this.#start(timeouts.answer);
+        using deadline = this.#start(TIMEOUTS.answer);
         return await readId(await this.#send("POST", request, deadline.signal));
       } catch (cause) {
         failure = this.failureOf(cause);
       }
       const fate = this.state.fateAt(failure.stage);
-      const retry = retryPost(failure, { fate, count }, timeouts);
+      const retry = retryPost(failure, { fate, count });
       if (retry === undefined) throw this.errorOf(failure);
       yield* this.wait(failure, retry);
     }
@@ -117,7 +113,7 @@ export class Call {
     request: ServiceRequest,
     silences: Silences,
   ): Promise<OpenStream> {
-    const deadline = this.#start(this.timeouts.idle);
+    const deadline = this.#start(TIMEOUTS.idle);
     const { signal } = deadline;
     try {
       const answer = await this.#send("GET", request, signal);
@@ -166,7 +162,7 @@ export class Call {
 
   /** Reads on after the reply for a moment, in the background, and drops the rest. */
   drain(stream: OpenStream): void {
-    this.#draining = drainBody(stream, this.timeouts.drain);
+    this.#draining = drainBody(stream, TIMEOUTS.drain);
   }
 
   /** Ends the call: closes its connections after the stream was drained. */
@@ -234,7 +230,7 @@ export class Call {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { baseUrl, apiKey } = this.#options;
-    const { redactor, timeouts, state } = this;
+    const { redactor, state } = this;
     const { operation } = state;
     const url = baseUrl + request.path;
     const requestId = safe`${crypto.randomUUID()}`;
@@ -250,7 +246,7 @@ export class Call {
         redirect: "manual",
       });
       status = response.status;
-      const answer = { operation, url, response, signal, timeouts, redactor };
+      const answer = { operation, url, response, signal, redactor };
       if (response.ok) return answer;
       throw statusError(answer, await readErrorText(answer));
     } finally {

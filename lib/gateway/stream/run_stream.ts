@@ -73,7 +73,7 @@ class FollowedRun {
     this.#silences = new Silences(clock, (longest) => {
       const { comments } = this.#record;
       const stream = { mayRepeat: this.#mayRepeat, comments, longest };
-      return silenceLimit(stream, call.timeouts);
+      return silenceLimit(stream);
     });
   }
 
@@ -88,7 +88,7 @@ class FollowedRun {
    * @throws The signal's reason, if the call is dropped.
    */
   async *follow(): AsyncGenerator<readonly StreamEvent[], Ended | undefined> {
-    const { signal, timeouts } = this.#call;
+    const { signal } = this.#call;
     const { now } = this.#clock;
     const attempt: Attempt = { askedAt: now, endedAt: now, isWhole: false };
     let failure: Failure;
@@ -101,11 +101,11 @@ class FollowedRun {
     attempt.endedAt = this.#clock.now;
     const record = this.#record;
     failure = record.failureAfter(failure, signal.aborted);
-    const attempts = withAttempt(this.#attempts, attempt, timeouts);
+    const attempts = withAttempt(this.#attempts, attempt);
     this.#attempts = attempts;
     const mayRepeat = this.#mayRepeat;
     const state = { mayRepeat, retryField: record.retry, attempts };
-    return { failure, retry: retryStream(failure, state, timeouts) };
+    return { failure, retry: retryStream(failure, state) };
   }
 
   /**
@@ -114,7 +114,7 @@ class FollowedRun {
    * @throws {RequestError} If it ends before that, or cannot be read.
    */
   async *#read(attempt: Attempt): AsyncGenerator<readonly StreamEvent[], void> {
-    const { signal, state, redactor, timeouts, usesTls } = this.#call;
+    const { signal, state, redactor, usesTls } = this.#call;
     const record = this.#record;
     const { dataLines } = record;
     const stream = await this.#call.stream(this.#nextRequest(), this.#silences);
@@ -129,7 +129,7 @@ class FollowedRun {
         const openTime = this.#clock.now - attempt.openedAt;
         const { events, hasNews, isReplaying } = batch;
         const isOld = isReplaying && events.length === 0;
-        if (isOld && isReplayOver(openTime, timeouts)) {
+        if (isOld && isReplayOver(openTime)) {
           const reason =
             safe`The service repeats old events and sends no new ones`;
           throw new RequestError({ stage: "perhaps taken", reason });

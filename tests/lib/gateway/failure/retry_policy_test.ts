@@ -11,7 +11,6 @@ import {
   silenceLimit,
   withAttempt,
 } from "../../../../lib/gateway/failure/retry_policy.ts";
-import { TIMEOUTS } from "../../../../lib/gateway/timeouts.ts";
 import { testRows } from "../../../support/tables.ts";
 
 const SECOND = 1000;
@@ -68,10 +67,10 @@ stream silent         | end
     for (const [index, pause] of pauses.split(" ").entries()) {
       const post = { fate: "not run", count: index + 1 } as const;
       const unclear = { ...post, fate: "may have run" } as const;
-      const retry = retryPost({ problem }, post, TIMEOUTS);
+      const retry = retryPost({ problem }, post);
       assertEquals(retry?.problem, pause === "end" ? undefined : problem);
       assertEquals(`${retry === undefined ? "end" : middleOf(retry)}`, pause);
-      assertEquals(retryPost({ problem }, unclear, TIMEOUTS), undefined);
+      assertEquals(retryPost({ problem }, unclear), undefined);
     }
   },
 );
@@ -93,7 +92,7 @@ testRows(
     const retryAfter = Number(row.seconds) * SECOND;
     const hints = { problem: "service busy", retryAfter } as const;
     const post = { fate: "not run", count: 1 } as const;
-    const retry = retryPost(hints, post, TIMEOUTS);
+    const retry = retryPost(hints, post);
     const range = retry ? `${retry.least} ${retry.most}` : "none";
     assertEquals(range, row.range);
   },
@@ -113,9 +112,9 @@ function pausesAfter(all: readonly string[]): readonly number[] {
     now += Number(open) * SECOND;
     if (text.includes("+")) last.newestAt = now;
     last.endedAt = now;
-    attempts = withAttempt(attempts, last, TIMEOUTS);
+    attempts = withAttempt(attempts, last);
     const state = { mayRepeat: false, retryField: 0, attempts };
-    const retry = retryStream({ problem: "stream ended" }, state, TIMEOUTS);
+    const retry = retryStream({ problem: "stream ended" }, state);
     if (retry === undefined) return [...pauses, Infinity];
     pauses.push(middleOf(retry));
     now += middleOf(retry) * SECOND;
@@ -151,12 +150,12 @@ attempts of 127 s, as the system makes them where packets are dropped | 99x127:-
 Deno.test("the stream of a run is requested again after the longest pause that the stream or the answer asks for, at most 30 s", () => {
   const attempts = withAttempt(undefined, {
     ...{ askedAt: 0, openedAt: 0, newestAt: 0, endedAt: 0, isWhole: false },
-  }, TIMEOUTS);
+  });
   const state = { mayRepeat: false, retryField: 4 * SECOND, attempts };
   const ranges = [3, 5, 99].map((asked) => {
     const retryAfter = asked * SECOND;
     const hints = { problem: "stream silent", retryAfter } as const;
-    const retry = retryStream(hints, state, TIMEOUTS);
+    const retry = retryStream(hints, state);
     return [retry?.least, retry?.most];
   });
   assertEquals(ranges, [[4_000, 6_000], [5_000, 7_000], [30_000, 35_000]]);
@@ -169,7 +168,7 @@ Deno.test("silenceLimit() is four times the longest silence after three comments
   for (const [comments, longest, limit] of LIMITS) {
     const state = { mayRepeat: false, comments, longest: longest * SECOND };
     const twice = { ...state, mayRepeat: true };
-    assertEquals(silenceLimit(state, TIMEOUTS), limit * SECOND);
-    assertEquals(silenceLimit(twice, TIMEOUTS), 600 * SECOND);
+    assertEquals(silenceLimit(state), limit * SECOND);
+    assertEquals(silenceLimit(twice), 600 * SECOND);
   }
 });

@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import { RemoteGateway, ServiceError } from "../../../../lib/gateway.ts";
+import { ServiceError } from "../../../../lib/gateway.ts";
 import { Deadline } from "../../../../lib/io.ts";
 import { unchanged } from "../../../../lib/text.ts";
 import { FakeClock } from "../../../support/clocks.ts";
@@ -18,16 +18,12 @@ import {
   progress,
 } from "../../../support/service/behaviours.ts";
 import type { Operation } from "../../../support/service/exchange.ts";
-import {
-  ReferenceService,
-  TEST_KEY,
-} from "../../../support/service/service.ts";
+import { ReferenceService } from "../../../support/service/service.ts";
 import { testRows } from "../../../support/tables.ts";
 import { serviceId } from "../../../support/texts.ts";
 import {
   createThread,
   gatewayTo,
-  QUICK_TIMEOUTS,
   requestsOf,
   startService,
   turnOf,
@@ -75,10 +71,7 @@ stream        | an event with an id | wait
     await using service = startService({ [operation]: [behaviour] });
     const happened = Promise.withResolvers<void>();
     const pauses = { retry: [600_000], reconnect: [600_000] };
-    await using gateway = new RemoteGateway({
-      baseUrl: service.url,
-      apiKey: TEST_KEY,
-      timeouts: { ...QUICK_TIMEOUTS, ...pauses },
+    await using gateway = gatewayTo(service, pauses, {
       log: (line) => {
         const isEnd = line.startsWith(operation) && seen === "answer";
         if (isEnd) happened.resolve();

@@ -4,7 +4,6 @@ import { readId } from "../../../../lib/gateway/http/answer.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
 import { testRows } from "../../../support/tables.ts";
-import { QUICK_TIMEOUTS } from "../../../support/turns.ts";
 
 const MIB = 1024 * 1024;
 
@@ -18,7 +17,7 @@ function read(
   },
 ) {
   return readId({
-    ...{ operation, url, timeouts: QUICK_TIMEOUTS },
+    ...{ operation, url },
     response: { status: 200, headers: new Headers(headers), body },
     signal: new AbortController().signal,
     redactor: new Redactor(TEST_KEY),
