@@ -78,7 +78,7 @@ test(
   "a line without an end in a stream is an error and not held",
   400,
   events(function* () {
-    yield encodeItem(progress("plan", "on"), { id: 1 }); // It could be resumed.
+    yield encodeItem(progress("plan", "on"), 1); // It could be resumed.
     for (;;) yield EIGHT_MIB;
   }),
   async ({ bridge, sessionId }) => {

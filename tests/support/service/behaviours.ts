@@ -32,7 +32,7 @@ interface BodyOptions {
 
 /** The format of {@linkcode events}. */
 interface EventsOptions extends BodyOptions {
-  /** The `id:` of the first event; it increases by one per event. By default there is none. */
+  /** The `id:` of the first event; it increases by one per item. By default there is none. */
   readonly firstId?: number;
 }
 
@@ -104,9 +104,8 @@ export function events(
     let id = firstId;
     const source = typeof items === "function" ? items(signal) : items;
     for await (const item of source) {
-      yield encodeItem(item, { id });
-      const counts = typeof item === "object" && !(item instanceof Uint8Array);
-      if (id !== undefined && counts) id++;
+      yield encodeItem(item, id);
+      if (id !== undefined) id++;
     }
   }
   return body(encoded, {
@@ -189,12 +188,6 @@ export type StreamEvent = Readonly<Record<string, unknown>>;
 /** An item of a stream: an event, or text or bytes to send unchanged. */
 export type StreamItem = StreamEvent | string | Uint8Array;
 
-/** The format of {@linkcode encodeItem}. */
-interface EncodeOptions {
-  /** The event's `id:` line. By default there is none. */
-  readonly id?: string | number | undefined;
-}
-
 /** The event for a node that a run has reached. */
 export function progress(node: string, status: string): StreamEvent {
   return { event: "progress", node, status };
@@ -205,10 +198,10 @@ export function complete(explanation: string): StreamEvent {
   return { event: "complete", instructorState: { explanation } };
 }
 
-/** The bytes of one item: an event becomes a `data:` line. */
+/** The bytes of one item: an event becomes a `data:` line, after its `id:`, if it has one. */
 export function encodeItem(
   item: StreamItem,
-  { id }: EncodeOptions = {},
+  id?: string | number,
 ): Uint8Array {
   if (item instanceof Uint8Array) return item;
   if (typeof item === "string") return encoder.encode(item);

@@ -22,20 +22,14 @@ import type { RecordedRequest } from "./exchange.ts";
  */
 export class GatedStream {
   readonly #opened = Promise.withResolvers<RecordedRequest>();
-  readonly #dropped = Promise.withResolvers<void>();
-  readonly #queue: (Uint8Array | "end")[] = [];
-  #wake: () => void = () => {};
+  readonly #pipe = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #writer = this.#pipe.writable.getWriter();
 
   /** Answers the one request that this stream is for. */
   readonly behaviour: Behaviour = (request) => {
     this.#opened.resolve(request);
-    return new Response(
-      new ReadableStream<Uint8Array>({
-        pull: (controller) => this.#pull(controller),
-        cancel: () => this.#dropped.resolve(),
-      }, { highWaterMark: 0 }),
-      { headers: { "content-type": "text/event-stream" } },
-    );
+    const headers = { "content-type": "text/event-stream" };
+    return new Response(this.#pipe.readable, { headers });
   };
 
   /** Resolves with the request when the client asks for the stream. */
@@ -44,13 +38,17 @@ export class GatedStream {
   }
 
   /** Resolves when the client, or the service, drops the stream unfinished. */
-  get dropped(): Promise<void> {
-    return soon(this.#dropped.promise, () => "the end of a dropped stream");
+  get dropped(): Promise<unknown> {
+    const dropped = this.#writer.closed
+      .then(() => Promise.reject(new Error("It has ended")), () => {});
+    return soon(dropped, () => "the end of a dropped stream");
   }
 
   /** Sends events, text or bytes. They are held until the request arrives. */
   send(...items: readonly StreamItem[]): void {
-    for (const item of items) this.#put(encodeItem(item));
+    for (const item of items) {
+      this.#writer.write(encodeItem(item)).catch(() => {}); // It was dropped.
+    }
   }
 
   /** Sends a `progress` event. */
@@ -66,22 +64,6 @@ export class GatedStream {
 
   /** Ends the stream correctly. */
   end(): void {
-    this.#put("end");
-  }
-
-  #put(entry: Uint8Array | "end"): void {
-    this.#queue.push(entry);
-    this.#wake();
-  }
-
-  async #pull(controller: ReadableStreamDefaultController<Uint8Array>) {
-    if (this.#queue.length === 0) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      await promise;
-    }
-    const entry = this.#queue.shift();
-    if (entry === "end") controller.close();
-    else if (entry) controller.enqueue(entry);
+    this.#writer.close().catch(() => {}); // It was dropped.
   }
 }

@@ -1,5 +1,4 @@
 import {
-  answer,
   complete,
   type End,
   events,
@@ -32,6 +31,13 @@ interface Run {
   readonly end: End;
 }
 
+/** A header of each operation, and the one value that it has. */
+const FIELDS = {
+  "create thread": ["content-type", null],
+  "create run": ["content-type", "application/json"],
+  "stream": ["accept", "text/event-stream"],
+} as const;
+
 /** Prompts that make the service fail, for use without code. */
 const FAULTS: ReadonlyMap<string, End> = new Map([
   ["please break off", "break"],
@@ -56,59 +62,36 @@ export class RemoteAgent {
 
   /** Checks a request strictly, and performs it. */
   answer(request: RecordedRequest, target: Target | undefined): Response {
-    if (!target) return refusal(404, "No such path");
-    if (request.method !== target.method) {
-      return answer(405, "", { allow: target.method })();
-    }
-    if (request.headers.get("x-api-key") !== (this.#options.key ?? TEST_KEY)) {
+    if (!target) return refusal(404, "No such operation");
+    const { operation, threadId = "", runId = "" } = target;
+    const { headers } = request;
+    if (headers.get("x-api-key") !== (this.#options.key ?? TEST_KEY)) {
       return refusal(401, "The API key is missing or wrong");
     }
-    if (request.headers.has("transfer-encoding")) {
-      return refusal(411, "A body needs a Content-Length");
+    const [name, value] = FIELDS[operation];
+    if (headers.get(name) !== value || headers.has("transfer-encoding")) {
+      return refusal(400, `${name} must be ${value}, and a body have a length`);
     }
-    if (target.operation === "create thread") {
-      return this.#createThread(request);
-    }
-    const thread = this.#threads.get(target.threadId ?? "");
+    if (operation === "create thread") return this.#createThread();
+    const thread = this.#threads.get(threadId);
     if (!thread) return refusal(404, "No such thread");
-    if (target.operation === "create run") {
-      return this.#createRun(request, thread);
-    }
-    const run = thread.runs.get(target.runId ?? "");
+    if (operation === "create run") return this.#createRun(request, thread);
+    const run = thread.runs.get(runId);
     if (!run) return refusal(404, "No such run");
     return this.#stream(request, run);
   }
 
-  #createThread({ headers, body }: RecordedRequest): Response {
-    if (body !== "" || headers.has("content-type")) {
-      return refusal(400, "A thread is created without a body");
-    }
+  #createThread(): Response {
     const threadId = crypto.randomUUID();
-    this.#threads.set(threadId, {
-      prompts: [],
-      runs: new Map(),
-    });
+    this.#threads.set(threadId, { prompts: [], runs: new Map() });
     return json({ thread_id: threadId })();
   }
 
-  #createRun({ headers, body }: RecordedRequest, thread: Thread): Response {
-    if (!hasMediaType(headers.get("content-type"), "application/json")) {
-      return refusal(
-        415,
-        "A run is created with Content-Type application/json",
-      );
-    }
-    const parameters = parseObject(body);
-    if (!parameters) return refusal(400, "The body is not a JSON object");
-    const { agentName, prompt, wait, ...others } = parameters;
-    if (agentName !== "the-brain") return refusal(422, "Unknown agentName");
-    if (typeof prompt !== "string" || prompt.trim() === "") {
-      return refusal(422, "prompt must be a string that is not blank");
-    }
-    if (wait !== false) return refusal(422, "wait must be false");
-    const [other] = Object.keys(others);
-    if (other !== undefined) {
-      return refusal(422, `Unknown field ${JSON.stringify(other)}`);
+  #createRun({ body }: RecordedRequest, thread: Thread): Response {
+    const { prompt } = JSON.parse(body);
+    const expected = { agentName: "the-brain", prompt, wait: false };
+    if (body !== JSON.stringify(expected) || !`${prompt}`.trim()) {
+      return refusal(422, "The run is not as the contract says");
     }
     if (prompt === "please fail") {
       return refusal(500, "The run could not be started");
@@ -134,28 +117,16 @@ export class RemoteAgent {
   }
 
   #stream({ headers }: RecordedRequest, run: Run): Response {
-    if (!hasMediaType(headers.get("accept"), "text/event-stream")) {
-      return refusal(406, "A run is streamed as text/event-stream");
-    }
     const { pace = 0, ids = false } = this.#options;
     const seen = ids ? Number(headers.get("last-event-id") ?? 0) : 0;
-    const items = run.events.slice(seen);
+    async function* items(signal: AbortSignal) {
+      for (const item of run.events.slice(seen)) {
+        if (pace > 0) await sleep(pace, signal);
+        yield item;
+      }
+    }
     const options = { end: run.end, headers: { "cache-control": "no-store" } };
-    return events(
-      (signal) => paced(items, pace, signal),
-      ids ? { ...options, firstId: seen + 1 } : options,
-    )();
-  }
-}
-
-async function* paced<T>(
-  items: readonly T[],
-  pace: number,
-  signal: AbortSignal,
-) {
-  for (const item of items) {
-    if (pace > 0) await sleep(pace, signal);
-    yield item;
+    return events(items, ids ? { ...options, firstId: seen + 1 } : options)();
   }
 }
 
@@ -164,57 +135,27 @@ export function refusal(status: number, message: string): Response {
   return json({ message }, status)();
 }
 
-/** Whether a header names this media type, in a list or with parameters. */
-function hasMediaType(header: string | null, type: string): boolean {
-  const named = header?.toLowerCase().split(/[;,]/) ?? [];
-  return named.some((part) => part.trim() === type);
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null;
-    return isObject && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The operation and ids in a request's path. */
+/** The operation and ids of a request. */
 export interface Target {
   readonly operation: Operation;
-  /** The one method that the operation has. */
-  readonly method: string;
   readonly threadId: string | undefined;
   readonly runId: string | undefined;
 }
 
-const PATH = /^\/threads(?:\/([^/?]+)\/runs(?:\/([^/?]+)\/stream)?)?$/;
+/** The path of each operation, after any prefix. */
+const PATH = /\/threads(?:\/([^/?]+)\/runs(?:\/([^/?]+)\/stream)?)?$/;
 
-/** Finds the operation of a path that is still percent-encoded. */
-export function route(path: string, prefix: string): Target | undefined {
-  const isBelow = path.startsWith(prefix);
-  const match = isBelow ? PATH.exec(path.slice(prefix.length)) : null;
+/** Finds the operation of a request by its path, which is still percent-encoded. */
+export function route(method: string, path: string): Target | undefined {
+  const match = PATH.exec(path);
   if (match === null) return undefined;
-  const [threadId, runId] = match.slice(1).map((id) => id && decode(id));
-  const ids = { threadId, runId };
-  if (runId !== undefined) {
-    return { operation: "stream", method: "GET", ...ids };
-  }
-  const operation = threadId === undefined ? "create thread" : "create run";
-  return { operation, method: "POST", ...ids };
+  const [threadId, runId] = match.slice(1)
+    .map((id) => id && decodeURIComponent(id));
+  const isStream = runId !== undefined;
+  if (method !== (isStream ? "GET" : "POST")) return undefined;
+  const post = threadId === undefined ? "create thread" : "create run";
+  return { operation: isStream ? "stream" : post, threadId, runId };
 }
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
-
-/** The longest list that `count to N` yields. */
-const COUNT_LIMIT = 10_000;
 
 /**
  * Runs a prompt through a small, deterministic agent.
@@ -224,7 +165,7 @@ const COUNT_LIMIT = 10_000;
  * | `hello`, `hi` (and any words after it) | a greeting |
  * | `what did I say before?`, anything with `did I say`, `did I ask` or `remember` | the earlier prompts of the thread, numbered |
  * | `6 * 7`, `what is 6 * 7?` | the product |
- * | `count to 3` | one number a line, 10,000 at most |
+ * | `count to 3` | one number a line |
  * | anything else | `You said: ` and the prompt |
  *
  * @param prompt The user's text.
@@ -255,7 +196,7 @@ function reply(prompt: string, earlier: readonly string[]): string {
   }
   const count = /^count to (\d+)$/i.exec(prompt);
   if (count) {
-    const length = Math.min(Number(count[1]), COUNT_LIMIT);
+    const length = Number(count[1]);
     return Array.from({ length }, (_, index) => index + 1).join("\n");
   }
   const [, a = "", b = ""] = /^(?:what is )?(\d+) \* (\d+)\??$/i.exec(prompt) ??

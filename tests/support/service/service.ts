@@ -14,8 +14,6 @@ export { TEST_KEY } from "./remote_agent.ts";
 interface ServiceOptions extends RemoteAgentOptions {
   /** A certificate chain and its key, both PEM, for a service with TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** The path before `/threads`, for example `/api/v1`. The default is empty. */
-  readonly prefix?: string;
 }
 
 interface Misbehaviour {
@@ -29,14 +27,14 @@ interface Misbehaviour {
  * request.
  */
 export class ReferenceService implements AsyncDisposable {
-  readonly #options: ServiceOptions;
   readonly #agent: RemoteAgent;
-  readonly #prefix: string;
   readonly #stop = new AbortController();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #requests: Exchange[] = [];
   readonly #misbehaviours = new Map<Operation, Misbehaviour[]>();
   #arrival = Promise.withResolvers<void>();
+  /** The base URL, without a slash at its end. Any path may follow it. */
+  readonly url: string;
 
   /** Starts a service that is reachable as soon as this returns. */
   static start(options: ServiceOptions = {}): ReferenceService {
@@ -44,9 +42,7 @@ export class ReferenceService implements AsyncDisposable {
   }
 
   private constructor(options: ServiceOptions) {
-    this.#options = options;
     this.#agent = new RemoteAgent(options);
-    this.#prefix = options.prefix ?? "";
     this.#server = Deno.serve(
       {
         port: 0,
@@ -59,13 +55,8 @@ export class ReferenceService implements AsyncDisposable {
       },
       (request, info) => this.#handle(request, info),
     );
-  }
-
-  /** The base URL, with the prefix and without a slash at its end. */
-  get url(): string {
-    const scheme = this.#options.tls ? "https" : "http";
-    const { port } = this.#server.addr;
-    return `${scheme}://127.0.0.1:${port}${this.#prefix}`;
+    const scheme = options.tls ? "https" : "http";
+    this.url = `${scheme}://127.0.0.1:${this.#server.addr.port}`;
   }
 
   /** Every request so far, in order of arrival. */
@@ -125,11 +116,10 @@ export class ReferenceService implements AsyncDisposable {
     const path = request.url.slice(
       request.url.indexOf("/", request.url.indexOf("//") + 2),
     );
-    const target = route(path, this.#prefix);
-    const matches = target?.method === request.method;
+    const target = route(request.method, path);
     const { hostname, port } = info.remoteAddr;
     const exchange = new Exchange({
-      operation: matches ? target.operation : undefined,
+      operation: target?.operation,
       method: request.method,
       path,
       headers: new Headers(request.headers),

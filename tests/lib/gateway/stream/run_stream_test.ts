@@ -33,7 +33,7 @@ function stream(script: string): Behaviour {
     if (node === "x") return { type: "x" };
     if (node === "F") return { event: "failed", error: "No" };
     const event = progress(node, "");
-    return id === "" ? event : encodeItem(event, { id });
+    return id === "" ? event : encodeItem(event, id);
   });
   const end = script.at(-1);
   return events(items, {
@@ -144,7 +144,7 @@ Deno.test("a resumed stream of old events without an end is given up after 10 mi
   clock.run();
   const endless = events(function* () {
     for (;;) {
-      yield encodeItem(progress("a", ""), { id: 1 });
+      yield encodeItem(progress("a", ""), 1);
       clock.elapse(SECOND);
     }
   });
