@@ -7,6 +7,7 @@ import {
 import { formatSums, sha256 } from "../../tools/checksums.ts";
 import { gzip } from "../../tools/release/archive.ts";
 import { runCommand } from "../../tools/run_command.ts";
+import { namesIn, writeFiles } from "../support/files.ts";
 import { isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import { programOutput } from "../support/program_output.ts";
@@ -87,24 +88,19 @@ class Place implements AsyncDisposable {
       const bytes = new TextEncoder().encode(program(version));
       await releases.add(folder, NAME, bytes, packed);
     }
-    await place.put("old/agent-gateway", program("1.0.0"));
-    await place.put("script/agent-gateway", `#!/bin/sh\n${program("1.0.0")}`);
-    await place.put("other/agent-gateway", "echo deno 2.9.6");
-    await place.put("hangs/agent-gateway", "exec tail -f /dev/null");
-    await place.put("folder/agent-gateway/x", "exit 1");
-    await place.put("npm/x", "");
-    await place.put("link/x", "");
-    await Deno.symlink("../node_modules/x", `${home}/npm/agent-gateway`);
-    await Deno.symlink("../own", `${home}/link/agent-gateway`);
+    await writeFiles(home, {
+      "old/agent-gateway": program("1.0.0"),
+      "script/agent-gateway": `#!/bin/sh\n${program("1.0.0")}`,
+      "other/agent-gateway": "echo deno 2.9.6",
+      "hangs/agent-gateway": "exec tail -f /dev/null",
+      "folder/agent-gateway/x": "exit 1",
+      "npm/agent-gateway": "-> ../node_modules/x",
+      "link/agent-gateway": "-> ../own",
+      // The script waits five times for an old program to say its version.
+      "tools/sleep": "#!/bin/sh\nexec /bin/sleep 20",
+    });
     await Deno.writeFile(`${home}/file.gz`, gzip(program("1.2.5")));
     return place;
-  }
-
-  /** Writes a program. */
-  async put(path: string, text: string): Promise<void> {
-    const file = `${this.home}/${path}`;
-    await Deno.mkdir(file.replace(/\/[^/]*$/, ""), { recursive: true });
-    await Deno.writeTextFile(file, text, { mode: 0o755 });
   }
 
   /** All files, links and folders, with their inodes. */
@@ -203,7 +199,7 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
   test("installs, updates and uninstalls, asks for attestations, and changes nothing when it fails", async (place) => {
     for (const { args, says, then, tool, script } of CALLS) {
       const standIn = `tools/${tool || "none"}`;
-      await place.put(standIn, `#!/bin/sh\n${script}\n`);
+      await writeFiles(place.home, { [standIn]: `#!/bin/sh\n${script}\n` });
       const before = place.entries();
       const output = await place.install(shell, `--to old ${args}`);
       const { code, stdout, stderr } = output;
@@ -215,13 +211,11 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
         assertEquals(code, 0, about);
         assert(!stdout.includes("on your PATH"), about);
         const file = `${place.home}/old/agent-gateway`;
-        const files = then === "none" ? [] : [file];
-        const installed = place.entries(`${place.home}/old`);
-        assertEquals(installed.map((entry) => entry.split(" ")[1]), files);
-        for (const file of files) {
-          assertEquals(await Deno.readTextFile(file), program(then), about);
-          assertEquals((await Deno.stat(file)).mode, 0o100755);
-        }
+        const names = then === "none" ? [] : ["agent-gateway"];
+        assertEquals(namesIn(`${place.home}/old`), names, about);
+        if (then === "none") continue;
+        assertEquals(await Deno.readTextFile(file), program(then), about);
+        assertEquals((await Deno.stat(file)).mode, 0o100755);
       }
       await Deno.remove(`${place.home}/${standIn}`);
     }
@@ -241,15 +235,12 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
     assertEquals(place.entries(folder), []);
   });
 
-  test("needs a folder as root, and a home without one", async (place) => {
+  test("needs a folder as root, a home without one, and its last line", async (place) => {
     for (const [id, message] of [["0", "as root"], ["1000", "HOME is not"]]) {
-      await place.put("tools/id", `#!/bin/sh\necho ${id}\n`);
+      await writeFiles(place.home, { "tools/id": `#!/bin/sh\necho ${id}\n` });
       const { stderr } = await place.install(shell, "", { HOME: "" });
       assertStringIncludes(stderr, `${message}`);
     }
-  });
-
-  test("does nothing when it was cut off while it was downloaded", async () => {
     const script = await Deno.readTextFile(SCRIPT);
     const cut = script.slice(0, script.lastIndexOf("main"));
     const command = [...shell.split(" "), "-c", cut];
@@ -265,18 +256,18 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
 const BUSYBOX_TOOLS =
   "cat chmod grep id mkdir mktemp mv rm rmdir sed sh sha256sum uname";
 
-for (
-  const [downloader, tools, refusal] of [
-    ["curl", { curl: "/usr/bin/curl", gzip: "/bin/busybox" }, "(1)"],
-    ["GNU wget", { wget: "/usr/bin/wget", gzip: "/bin/busybox" }, "redirect"],
-    ["BusyBox's wget", { wget: "/bin/busybox" }, "or GNU wget is needed"],
-    [
-      "BusyBox's wget, and gh,",
-      { wget: "/bin/busybox", gh: "" },
-      "redirect",
-    ],
-  ] as const
-) {
+/** How each downloader is there, and how it refuses a redirect. */
+const DOWNLOADERS = rowsOf<
+  "downloader" | "system" | "busybox" | "gh" | "refusal"
+>(`
+downloader              | system | busybox | gh | refusal
+curl                    | curl   | gzip    |    | (1)
+GNU wget                | wget   | gzip    |    | redirect
+BusyBox's wget          |        | wget    |    | or GNU wget is needed
+BusyBox's wget, and gh, |        | wget    | gh | redirect
+`);
+
+for (const { downloader, system, busybox, gh, refusal } of DOWNLOADERS) {
   Deno.test({
     name:
       `install.sh with ${downloader} installs, and takes nothing after a redirect to http:`,
@@ -291,19 +282,19 @@ for (
           Response.redirect(place.releases.url + new URL(url).pathname),
       );
       const folder = `${place.home}/tools`;
-      await Deno.mkdir(folder);
-      for (const tool of BUSYBOX_TOOLS.split(" ")) {
+      // BusyBox speaks TLS through OpenSSL.
+      for (const tool of ["openssl", system].filter(Boolean)) {
+        await Deno.symlink(`/usr/bin/${tool}`, `${folder}/${tool}`);
+      }
+      for (const tool of `${BUSYBOX_TOOLS} ${busybox}`.split(" ")) {
         await Deno.symlink("/bin/busybox", `${folder}/${tool}`);
       }
-      // BusyBox speaks TLS through OpenSSL.
-      const others = { ...tools, openssl: "/usr/bin/openssl" };
-      for (const [tool, target] of Object.entries(others)) {
-        if (target !== "") await Deno.symlink(target, `${folder}/${tool}`);
-        else await place.put(`tools/${tool}`, "#!/bin/sh\n"); // It finds all good.
-      }
-      // GNU wget takes the test's certificate authority from its settings file only.
       const { certificate } = ca;
-      await place.put("wgetrc", `ca_certificate=${certificate}\n`);
+      await writeFiles(place.home, {
+        [`tools/${gh || "none"}`]: "#!/bin/sh\n", // It finds all good.
+        // GNU wget takes the test's authority from its settings file only.
+        wgetrc: `ca_certificate=${certificate}\n`,
+      });
       const install = (args = "") =>
         place.install("/bin/sh", `--to old ${args}`, {
           PATH: folder,
@@ -320,7 +311,7 @@ for (
 
       const { code, stderr } = await install();
       assertEquals([code, stderr], [0, ""]);
-      const compressed = "gzip" in tools ? ".gz" : "";
+      const compressed = busybox === "gzip" ? ".gz" : "";
       const last = `/latest/download/${NAME}${compressed}`;
       assertEquals(place.releases.requested.at(-1), last);
       const sums = "/latest/download/SHA256SUMS";
@@ -392,10 +383,6 @@ const canChangeRegistry = onWindows && Deno.env.has("CI") &&
   !Deno.env.has("ON_WINE");
 const VARIABLES = ["HKCU\\Environment", "/v", "Path"];
 
-function filesIn(folder: string): string[] {
-  return Array.from(Deno.readDirSync(folder), ({ name }) => name);
-}
-
 /** The user's PATH as it is stored, before its variables are replaced. */
 async function storedPath(): Promise<string> {
   const text = await runCommand(["reg", "query", ...VARIABLES]);
@@ -430,13 +417,13 @@ for (const shell of canChangeRegistry ? ["powershell", "pwsh"] : []) {
     await releases.add("latest/download", `${NAME}.exe`, bytes);
     const own = "%USERPROFILE%\\bin;C:\\Tools";
     const isInstalledOnce = async () => {
-      assertEquals(filesIn(folder), ["agent-gateway.exe"]);
+      assertEquals(namesIn(folder), ["agent-gateway.exe"]);
       assertEquals(await storedPath(), `${own};${folder}`);
     };
     try {
       await storePath(`${own};`);
       await assertRejects(() => run("-From", `${releases.url}/none`), Error);
-      assertEquals(filesIn(programs), []);
+      assertEquals(namesIn(programs), []);
 
       const installed = await run("-From", releases.url);
       const file = `${folder}\\agent-gateway.exe`;
@@ -459,10 +446,10 @@ for (const shell of canChangeRegistry ? ["powershell", "pwsh"] : []) {
       for (const args of [["-Uninstall"], ["-From", releases.url]]) {
         await assertRejects(() => run(...args, "-To", other), Error);
       }
-      assertEquals(filesIn(other), ["agent-gateway.exe"]);
+      assertEquals(namesIn(other), ["agent-gateway.exe"]);
       await run("-Uninstall", "-To", "C:\\Tools");
       await run("-Uninstall");
-      assertEquals([await storedPath(), filesIn(programs)], [own, []]);
+      assertEquals([await storedPath(), namesIn(programs)], [own, []]);
     } finally {
       await storePath(before);
       await Deno.remove(local, { recursive: true });
