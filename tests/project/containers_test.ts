@@ -1,6 +1,8 @@
 /** The snippets of `docs/containers.md`, each run as far as it can be run here. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parse } from "yaml";
+import { Folder } from "../support/environment.ts";
+import { namesIn } from "../support/files.ts";
 import { lint } from "../support/lint_workflows.ts";
 import { programOutput } from "../support/program_output.ts";
 import { runRecipe } from "../support/recipes.ts";
@@ -47,13 +49,13 @@ const WRITTEN =
 
 // The script, its exit code, what it prints, the prompts that the service gets.
 for (
-  const [name, script, code, stdout, prompts, ...trouble] of [
+  const [name, script, code, stdout, prompts, trouble = ""] of [
     ["unit", STARTED, 0, REPLY, 1],
     ["pod", `agent-gateway '${ARGS.join("' '")}'`, 0, REPLY, 1],
     ["job of GitLab", SCRIPT.join("\n"), 0, /\n::error::x\n$/, 1],
     ["workflow", STEPS, 0, WRITTEN, 1],
-    ["workflow", STEPS, 0, WRITTEN, 3, "busy", "busy"],
-    ["workflow", STEPS, 3, /^.*bin\n$/, 3, "busy", "busy", "busy"],
+    ["workflow", STEPS, 0, WRITTEN, 3, "busy busy"],
+    ["workflow", STEPS, 3, /^.*bin\n$/, 3, "busy busy busy"],
     ["workflow", STEPS, 5, /^.*bin\n$/, 1, "cut"],
   ] as const
 ) {
@@ -89,29 +91,27 @@ Deno.test("docs/containers.md: actionlint finds nothing", async () => {
 });
 
 test("systemd takes every setting of the unit", async () => {
-  const folder = await Deno.makeTempDir();
-  const file = `${folder}/report.service`;
+  using folder = new Folder();
+  const file = `${folder.path}/report.service`;
   const unit = UNIT.replace("/usr/local/bin/agent-gateway", Deno.execPath());
   await Deno.writeTextFile(file, unit);
   const verify = ["systemd-analyze", "verify", "--man=no", file];
   const { code, stderr } = await programOutput(verify);
   assertEquals([code, stderr], [0, ""]);
-  await Deno.remove(folder, { recursive: true });
 });
 
 test("Deno needs no more files than those of /glibc", async () => {
-  const root = await Deno.makeTempDir();
+  using root = new Folder();
   const dockerfile = block("FROM debian").replaceAll("\\\n", "");
   const [, copies] = /^RUN (.*ldd.*)$/m.exec(dockerfile) ?? [];
   const script = `${copies}; cp /usr/local/bin/agent-gateway /glibc/deno
     [ "$(id -u)" != 0 ] || exec chroot /glibc /deno --version
-    /glibc/deno --version`.replaceAll("/glibc", root)
+    /glibc/deno --version`.replaceAll("/glibc", root.path)
     .replaceAll("/usr/local/bin/agent-gateway", Deno.execPath());
   const { stdout } = await programOutput(["bash", "-c", script]);
   assertMatch(stdout, /^deno \d/);
-  for await (const { name } of Deno.readDir(root)) {
+  for (const name of namesIn(root.path)) {
     const copy = `# COPY --from=program /glibc/${name}/ /${name}/\n`;
     assert(name === "deno" || dockerfile.includes(copy), name);
   }
-  await Deno.remove(root, { recursive: true });
 });

@@ -1,7 +1,8 @@
 /** The recipes of `docs/scripting.md`, each run in a home folder of its own. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { isInstalled } from "../support/fronts.ts";
-import { type RecipeOptions, runRecipe } from "../support/recipes.ts";
+import { runRecipe } from "../support/recipes.ts";
+import { rowsOf } from "../support/tables.ts";
 
 const PAGE = await Deno.readTextFile(
   `${import.meta.dirname}/../../docs/scripting.md`,
@@ -25,65 +26,28 @@ const PREPARATION = `
 /** The environment of cron: what is missing comes from the file. */
 const CRON = { PATH: "/usr/bin:/bin", APP_API_KEY: "", APP_BASE_URL: "" };
 
-/** What a recipe prints and writes, which is nothing by default. */
-interface Expected {
-  readonly trouble?: RecipeOptions["trouble"];
-  readonly code?: number;
-  readonly stdout?: RegExp;
-  readonly stderr?: RegExp;
-  /** The files that it creates, joined. */
-  readonly files?: RegExp;
-  /** How many prompts reach the service. */
-  readonly prompts?: number;
-}
-
-const SUMMARIES =
-  /^(?:You said: Summarise this in one sentence\.\n\n(?:first|second) note\n){2}$/;
-
-/** By the heading and the number of each recipe. */
-const EXPECTED: Readonly<Record<string, readonly Expected[]>> = {
-  "Run a prompt 1": [
-    {
-      stdout:
-        /^You said: Review .*\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line\n$/,
-    },
-  ],
-  "Retry safely 1": [
-    { files: /^You said: What changed/ },
-    {
-      trouble: ["busy"],
-      stderr: /The prompt did not run/,
-      files: /^You said: What changed/,
-      prompts: 2,
-    },
-    { trouble: ["cut"], code: 5, stderr: /may still continue/ },
-  ],
-  "Continue a thread 1": [
-    { stdout: /^Earlier on this thread you said:\n1\. hello\n$/, prompts: 2 },
-  ],
-  "Several prompts 1": [
-    {
-      stdout:
-        /^Hello!.*\nEarlier .*\n1\. hello\nHello!.*\nYou said: - 6 \* 7\n$/,
-      prompts: 4,
-    },
-  ],
-  "Time limit 1": [{ stdout: /^You said: What changed/ }],
-  "Loop over files 1": [{ files: SUMMARIES, prompts: 2 }],
-  "Loop over files 2": [
-    { stdout: /^Hello!.*\nYou said: - 6 \* 7\n$/, prompts: 2 },
-  ],
-  "Loop over files 3": [{ files: SUMMARIES, prompts: 2 }],
-  "Use jq on JSON Lines 1": [
-    { code: 1, stderr: /^failed: The service answered 500.*\n$/ },
-  ],
-  "Use jq on JSON Lines 2": [
-    { stdout: /^\[\s+"Hello!.*",\s+"You said: .*"\s+\]\n$/, prompts: 2 },
-  ],
-  "Run it from cron 1": [
-    { files: /^You said: What is unusual in this log\?\n\nGET \/\n$/ },
-  ],
-};
+/**
+ * By the heading and the number of each recipe: what goes wrong at the service, the exit
+ * code, how many prompts reach the service, and what is printed and made, as expressions.
+ */
+const EXPECTED = rowsOf<
+  "recipe" | "trouble" | "code" | "prompts" | "stdout" | "stderr" | "made"
+>(String.raw`
+recipe                 | trouble | code | prompts | stdout | stderr | made
+Run a prompt 1         |         | 0 | 1 | You said: Review .*\n\ndiff --git a/code\.txt [^]*\n-old line\n\+new line\n | |
+Retry safely 1         |         | 0 | 1 |  |                      | You said: What changed.*\n
+Retry safely 1         | busy    | 0 | 2 |  | [^]*The prompt did not run[^]* | You said: What changed.*\n
+Retry safely 1         | cut     | 5 | 1 |  | [^]*may still continue[^]* |
+Continue a thread 1    |         | 0 | 2 | Earlier on this thread you said:\n1\. hello\n | |
+Several prompts 1      |         | 0 | 4 | Hello!.*\nEarlier .*\n1\. hello\nHello!.*\nYou said: - 6 \* 7\n | |
+Time limit 1           |         | 0 | 1 | You said: What changed.*\n | |
+Loop over files 1      |         | 0 | 2 |  |  | (You said: Summarise this in one sentence\.\n\n\w+ note\n){2}
+Loop over files 2      |         | 0 | 2 | Hello!.*\nYou said: - 6 \* 7\n | |
+Loop over files 3      |         | 0 | 2 |  |  | (You said: Summarise this in one sentence\.\n\n\w+ note\n){2}
+Use jq on JSON Lines 1 |         | 1 | 1 |  | failed: The service answered 500.*\n |
+Use jq on JSON Lines 2 |         | 0 | 2 | \[\s+"Hello!.*",\s+"You said: .*"\s+\]\n | |
+Run it from cron 1     |         | 0 | 1 |  |  | You said: What is unusual in this log\?\n\nGET /\n
+`);
 
 const RECIPES = new Map(
   PAGE.split(/^## /m).flatMap((section) =>
@@ -95,29 +59,29 @@ const RECIPES = new Map(
 );
 
 Deno.test("docs/scripting.md: every recipe is tried", () => {
-  assertEquals([...RECIPES.keys()], Object.keys(EXPECTED));
+  const tried = new Set(EXPECTED.map(({ recipe }) => recipe));
+  assertEquals([...RECIPES.keys()], [...tried]);
 });
 
-for (const [name, expected] of Object.entries(EXPECTED)) {
-  for (const { trouble = [], ...outcome } of expected) {
-    Deno.test({
-      name: `docs/scripting.md: ${name} works (${trouble})`,
-      ignore: !["sh", "git", "jq", "xargs"].every(isInstalled),
-      async fn() {
-        const script = RECIPES.get(name) ?? "";
-        const { code = 0, stdout, stderr, files, prompts = 1 } = outcome;
-        const output = await runRecipe(PREPARATION + script, {
-          files: FILES,
-          env: name.includes("cron")
-            ? CRON
-            : { GIT_CONFIG_GLOBAL: "/dev/null" },
-          trouble,
-        });
-        assertMatch(output.stderr, stderr ?? /^$/);
-        assertEquals([output.code, output.prompts], [code, prompts]);
-        assertMatch(output.stdout, stdout ?? /^$/);
-        assertMatch(output.made, files ?? /^$/);
-      },
-    });
-  }
+for (const { recipe, trouble, code, prompts, ...texts } of EXPECTED) {
+  Deno.test({
+    name: `docs/scripting.md: ${recipe} works (${trouble})`,
+    ignore: !["sh", "git", "jq", "xargs"].every(isInstalled),
+    async fn() {
+      const output = await runRecipe(PREPARATION + RECIPES.get(recipe), {
+        files: FILES,
+        env: recipe.includes("cron")
+          ? CRON
+          : { GIT_CONFIG_GLOBAL: "/dev/null" },
+        trouble,
+      });
+      for (const name of ["stderr", "stdout", "made"] as const) {
+        assertMatch(output[name], RegExp(`^${texts[name]}$`));
+      }
+      assertEquals([output.code, output.prompts], [
+        Number(code),
+        Number(prompts),
+      ]);
+    },
+  });
 }

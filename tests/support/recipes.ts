@@ -1,22 +1,18 @@
 import { putProgram, settings } from "./client_process.ts";
+import { Folder } from "./environment.ts";
+import { type Files, writeFiles } from "./files.ts";
 import { type ProgramOutput, programOutput } from "./program_output.ts";
 import { answer, events } from "./service/behaviours.ts";
 import { promptsOf, ReferenceService } from "./service/service.ts";
 
-/** What goes wrong at the service, once each. */
-const TROUBLE = {
-  busy: ["create run", answer(429, "", { "retry-after": "60" })],
-  cut: ["stream", events([{ event: "progress", data: "{}" }])],
-} as const;
-
 /** How a script of a document is run. */
-export interface RecipeOptions {
-  /** The texts of files in its home folder, by their paths. */
-  readonly files?: Readonly<Record<string, string>>;
+interface RecipeOptions {
+  /** Files in its home folder. */
+  readonly files?: Files;
   /** Added to the settings, the home folder and the path. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
-  readonly trouble?: readonly (keyof typeof TROUBLE)[];
+  /** What goes wrong at the service, once each: "busy" or "cut", for a stream. */
+  readonly trouble: string;
 }
 
 /** What became of it: `made` is the text of the file `made`, if it wrote one. */
@@ -29,32 +25,33 @@ interface RecipeOutcome extends ProgramOutput {
 /** Runs a script in a home folder of its own, in which the program is installed. */
 export async function runRecipe(
   script: string,
-  { files = {}, env = {}, input, trouble = [] }: RecipeOptions,
+  { files = {}, env = {}, trouble }: RecipeOptions,
 ): Promise<RecipeOutcome> {
   await using service = ReferenceService.start();
-  for (const name of trouble) {
-    const [operation, behaviour] = TROUBLE[name];
-    service.misbehave(operation, behaviour);
+  for (const name of trouble.match(/\w+/g) ?? []) {
+    if (name === "busy") {
+      service.misbehave("create run", answer(429, "", { "retry-after": "60" }));
+    } else {
+      service.misbehave("stream", events([{ event: "progress", data: "{}" }]));
+    }
   }
-  const home = await Deno.makeTempDir();
+  using home = new Folder();
   const variables = settings(service);
   const exports = Object.entries(variables)
     .map(([name, value]) => `export ${name}='${value}'\n`).join("");
-  const all = { ...files, ".config/agent-gateway": exports };
-  for (const [path, text] of Object.entries(all)) {
-    const folder = `${home}/${path}`.replace(/\/[^/]*$/, "");
-    await Deno.mkdir(folder, { recursive: true });
-    await Deno.writeTextFile(`${home}/${path}`, text);
-  }
-  const bin = `${home}/.local/bin`; // where the install script puts it
+  await writeFiles(home.path, { ...files, ".config/agent-gateway": exports });
+  const bin = `${home.path}/.local/bin`; // where the install script puts it
   await putProgram(bin);
   const output = await programOutput(["bash", "-ec", script], {
-    cwd: home,
+    cwd: home.path,
     clearEnv: true,
-    env: { ...variables, HOME: home, PATH: `${bin}:/usr/bin:/bin`, ...env },
-    ...input !== undefined && { input },
+    env: {
+      ...variables,
+      HOME: home.path,
+      PATH: `${bin}:/usr/bin:/bin`,
+      ...env,
+    },
   });
-  const made = await Deno.readTextFile(`${home}/made`).catch(() => "");
-  await Deno.remove(home, { recursive: true });
+  const made = await Deno.readTextFile(`${home.path}/made`).catch(() => "");
   return { ...output, prompts: promptsOf(service).length, made };
 }
