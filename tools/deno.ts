@@ -16,7 +16,7 @@ const tools = import.meta.dirname;
 const config = `--config=${tools}/../deno.json`;
 
 /** How long JSR may take to answer, in milliseconds. */
-const JSR_TIMEOUT = 3_000;
+const JSR_TIMEOUT = 10_000;
 
 /** How long the standard library may take to arrive, in milliseconds. */
 const LOAD_TIMEOUT = 60_000;

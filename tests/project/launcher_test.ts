@@ -2,94 +2,69 @@ import { assert, assertEquals } from "@std/assert";
 import { parse } from "../../tools/npm/dotenv_parse.ts";
 import standIns from "../../tools/npm/import_map.json" with { type: "json" };
 import { unicodeWidth } from "../../tools/npm/unicode_width.ts";
+import { Folder } from "../support/environment.ts";
 import { unreachable } from "../support/faulty_service/service.ts";
+import { startJsrRegistry } from "../support/jsr_registry.ts";
 import { programOutput } from "../support/program_output.ts";
 import { soon } from "../support/waits.ts";
 
 // The launcher, and the packages of npm that it puts in the place of those of JSR.
 
 const ROOT = `${import.meta.dirname}/../..`;
-const STAND_IN_LINE =
-  "Cannot reach jsr.io: using the same standard library from npm instead\n";
 const LAUNCHER = [
   ...[Deno.execPath(), "run", "-q", "-P=launcher"],
   `${ROOT}/tools/deno.ts`,
 ];
-
-/** Runs a launcher that has to choose the source of the standard library itself. */
-function launch(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-) {
-  const options = { env: { STANDARD_LIBRARY: "", ...env } };
-  return programOutput([...LAUNCHER, ...args], options);
-}
 
 /** A URL from which Deno runs the source. */
 function program(source: string): string {
   return `data:application/typescript,${encodeURIComponent(source)}`;
 }
 
-Deno.test("the launcher uses JSR without a word if it answers, and npm if not, and tells what it starts", async () => {
-  // A JSR that only answers that it is reachable.
-  await using jsr = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    ({ url }) =>
-      new Response("{}", {
-        status: new URL(url).pathname === "/@std/assert/meta.json" ? 200 : 404,
-      }),
-  );
-  const answering = `http://127.0.0.1:${jsr.addr.port}/`;
+Deno.test("the launcher uses JSR without a word if it answers, npm if not, tells what it starts, and fails with a sentence without both", async () => {
+  await using jsr = await startJsrRegistry();
+  using cache = new Folder();
+  const gone = unreachable();
+  const alone = { DENO_DIR: cache.path, NPM_CONFIG_REGISTRY: gone };
   const tells = program(`console.log(Deno.env.get("STANDARD_LIBRARY"));`);
   for (
-    const [JSR_URL, STANDARD_LIBRARY, ...expected] of [
-      [answering, "", "jsr\n", ""],
-      [unreachable(), "", "npm\n", STAND_IN_LINE],
-      [answering, "npm", "npm\n", ""], // chosen: it does not look again
+    const [JSR_URL, env, ...expected] of [
+      [jsr.url, alone, 0, "jsr\n", ""],
+      [
+        ...[gone, {}, 0, "npm\n"],
+        "Cannot reach jsr.io: using the same standard library from npm instead\n",
+      ],
+      [jsr.url, { STANDARD_LIBRARY: "npm" }, 0, "npm\n", ""], // it does not look again
+      [
+        ...[gone, alone, 1, ""],
+        "Cannot get the standard library: neither JSR nor npm can be reached; " +
+        "connect to either of them once, after that no network is needed\n",
+      ],
     ] as const
   ) {
-    const env = { JSR_URL, STANDARD_LIBRARY };
-    const args = ["run", "-q", "--allow-env", tells];
-    const { stdout, stderr } = await launch(args, env);
-    assertEquals([stdout, stderr], expected);
+    const command = [...LAUNCHER, "run", "-q", "--allow-env", tells];
+    const { code, stdout, stderr } = await programOutput(command, {
+      env: { STANDARD_LIBRARY: "", ...env, JSR_URL },
+    });
+    assertEquals([code, stdout, stderr], expected);
   }
-});
-
-Deno.test("the launcher fails with a sentence if neither JSR nor npm can be reached", async () => {
-  const DENO_DIR = await Deno.makeTempDir();
-  const env = {
-    DENO_DIR,
-    JSR_URL: unreachable(),
-    NPM_CONFIG_REGISTRY: unreachable(),
-  };
-
-  const { code, stdout, stderr } = await launch(["run", "x.ts"], env);
-  await Deno.remove(DENO_DIR, { recursive: true });
-
-  assertEquals([code, stdout, stderr], [
-    1,
-    "",
-    "Cannot get the standard library: neither JSR nor npm can be reached; " +
-    "connect to either of them once, after that no network is needed\n",
-  ]);
 });
 
 const waits = 'setInterval(() => {}, 1000); console.log("ready");';
 const listens = (signal: string) =>
   `Deno.addSignalListener("${signal}", () => Deno.exit(9)); ${waits}`;
-for (
-  const [signal, source, expected] of [
-    ["SIGINT", listens("SIGINT"), 9],
-    ["SIGHUP", listens("SIGHUP"), 9],
-    ["SIGTERM", waits, 143],
-  ] as const
-) {
-  Deno.test({
-    name:
-      `the launcher passes ${signal} on, and exits with the child's code ${expected}`,
-    ignore: Deno.build.os === "windows",
-    async fn() {
-      const [deno = "", ...args] = LAUNCHER;
+Deno.test({
+  name: "the launcher passes signals on, and exits with the child's code",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    const [deno = "", ...args] = LAUNCHER;
+    for (
+      const [signal, source, expected] of [
+        ["SIGINT", listens("SIGINT"), 9],
+        ["SIGHUP", listens("SIGHUP"), 9],
+        ["SIGTERM", waits, 143],
+      ] as const
+    ) {
       const child = new Deno.Command(deno, {
         args: [...args, "run", "-q", program(source)],
         env: { STANDARD_LIBRARY: "npm" },
@@ -99,10 +74,11 @@ for (
       await soon(output.read(), () => "a child that is ready");
       child.kill(signal);
       const { code } = await soon(child.status, () => `the end by ${signal}`);
-      assertEquals([code, (await output.read()).done], [expected, true]);
-    },
-  });
-}
+      assertEquals(code, expected, signal);
+      await output.cancel();
+    }
+  },
+});
 
 /** What @std/dotenv 0.225.6 reads from an assignment to A. */
 const DOTENV = {
