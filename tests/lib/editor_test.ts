@@ -105,11 +105,11 @@ const SCRIPTS: Readonly<Record<string, string>> = {
       | queued: one
       | ${LEAVING}
       drops 1
+      read
       | status
       | >
       type two^M
-      | status
-      | queued: two`,
+      gets two`,
   "delivers what was sent before Ctrl-D, then the end, again and again": `
       status
       type one^M^D
