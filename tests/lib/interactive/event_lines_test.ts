@@ -7,8 +7,10 @@ import { JsonView } from "../../../lib/interactive/json_view.ts";
 import { PromptLines } from "../../../lib/interactive/stdin_prompts.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
+import { blocksOf } from "../../support/blocks.ts";
 import { stepsOf } from "../../support/scripts.ts";
 import { serviceError } from "../../support/service_errors.ts";
+import { testRows } from "../../support/tables.ts";
 import { redacted } from "../../support/texts.ts";
 
 const CHAT: LineLook = {
@@ -117,37 +119,50 @@ Deno.test("an event is lines, with -q what was dropped and is wrong alone, and a
   assertEquals(told, steps.map(([verb, text]) => [verb, text.trimEnd()]));
 });
 
-const NOTE = { type: "reply", text: "", isNotice: true, note: "so" };
-const ERROR = { type: "error", message: "no" };
-const LOOKS: readonly (readonly [object, Partial<LineLook>, lines: string])[] =
-  [
-    [{ type: "end", total: 1 }, { isPlain: false }, ""],
-    [{ type: "end", total: 1 }, { isTyped: false }, ""],
-    [{ type: "thread", threadId: "t" }, { keys: undefined }, "thread t\n"],
-    [{ type: "farewell", threadId: "t" }, { keys: undefined }, ""],
-    [NOTE, { isQuiet: true, isTyped: false }, ""],
-    [{ type: "banner", text: "one" }, { style: COLOURED }, "one\n"],
-    [ERROR, { style: COLOURED }, "\x1b[31merror:\x1b[39m no\n"],
-    [
-      NOTE,
-      { style: COLOURED, isTyped: false },
-      "agent-gateway: \x1b[1mwarning:\x1b[22m so\n",
-    ],
-    ...Object.entries({
-      "a:b@c/%.,+_": "--thread a:b@c/%.,+_",
-      "-t": "--thread=-t",
-      "two words": "--thread 'two words'",
-      "~root": "--thread '~root'",
-      "a;b&c|d>e*f?g[h]{i,j}!k#l\\m`n(o)^p=q":
-        "--thread 'a;b&c|d>e*f?g[h]{i,j}!k#l\\m`n(o)^p=q'",
-      "it's $HOME": "--thread 'it'\\''s $HOME'",
-      "-a b": "--thread='-a b'",
-    }).map(([threadId, option]) =>
-      [{ type: "farewell", threadId }, {}, `agent-gateway ${option}\n`] as const
-    ),
-  ];
-Deno.test("linesAbout() tells the total to a person with --plain alone, colours the word that says what a line is, and quotes the thread for a shell", () => {
-  for (const [event, look, lines] of LOOKS) {
-    assertEquals(linesOf(event, look), lines);
+testRows(
+  "linesAbout() of {event} with {look}: {lines}",
+  "event | look | lines",
+  `
+{"type":"end","total":1}              | {"isPlain":false}   |
+{"type":"end","total":1}              | {"isTyped":false}   |
+{"type":"thread","threadId":"t"}      | {"keys":""}         | thread t
+{"type":"farewell","threadId":"t"}    | {"keys":""}         |
+{"type":"reply","note":"so"}          | {"isQuiet":true,"isTyped":false} |
+{"type":"banner","text":"one"}        | {"style":"colours"} | one
+{"type":"error","message":"no"}       | {"style":"colours"} | \x1b[31merror:\x1b[39m no
+{"type":"reply","note":"so"}          | {"style":"colours","isTyped":false} | agent-gateway: \x1b[1mwarning:\x1b[22m so
+`,
+  ({ event, look, lines }) => {
+    const { style, keys, ...others } = JSON.parse(look);
+    const told = linesOf(JSON.parse(event), {
+      ...others,
+      ...style && { style: COLOURED },
+      ...keys === "" && { keys: undefined },
+    });
+    assertEquals(told, lines && `${lines}\n`);
+  },
+);
+
+/** Options that quote the id of a thread for a shell, and below each the id. */
+const QUOTED = blocksOf(String.raw`
+--thread a:b@c/%.,+_
+  a:b@c/%.,+_
+--thread=-t
+  -t
+--thread 'two words'
+  two words
+--thread '~root'
+  ~root
+--thread 'a;b&c|d>e*f?g[h]{i,j}!k#l\\m\u0060n(o)^p=q'
+  a;b&c|d>e*f?g[h]{i,j}!k#l\\m\u0060n(o)^p=q
+--thread 'it'\\''s $HOME'
+  it's $HOME
+--thread='-a b'
+  -a b
+`);
+Deno.test("linesAbout() tells how to continue a thread, quoted for a shell", () => {
+  for (const [option, [threadId]] of QUOTED) {
+    const told = linesOf({ type: "farewell", threadId }, {});
+    assertEquals(told, `agent-gateway ${option}\n`);
   }
 });

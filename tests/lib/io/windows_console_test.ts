@@ -2,54 +2,36 @@ import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { readConsole } from "../../../lib/io/windows_console.ts";
 import { stub } from "../../support/stubs.ts";
+import { testRows } from "../../support/tables.ts";
 
-/** Stands for a Ctrl-C, which ends a read and comes as a signal, too. */
-const CTRL_C = "Ctrl-C";
-
-const INPUTS: readonly (readonly [
-  what: string,
-  reads: readonly string[],
-  text: string,
-  isRaw?: boolean,
-])[] = [
-  ["ends at Ctrl-Z Enter", ["a\r\n", "\x1a\r\n", "b\r\n"], "a\r\n"],
-  [
-    "ends at Ctrl-D Enter after lines read together",
-    ["a\nb\n\x04\n"],
-    "a\nb\n",
-  ],
-  [
-    "keeps both within a line",
-    ["a\x04\r\n", "b", "\x1a\r\n"],
-    "a\x04\r\nb\x1a\r\n",
-  ],
-  ["passes both on as keys", ["\x04", "\x1a"], "\x04\x1a", true],
-  ["goes on after an end that Ctrl-C caused", ["a\n", CTRL_C, "b\n"], "a\nb\n"],
-  [
-    "spoils half a character at the end of a read",
-    ["a\ufffd", "\ufffdb"],
-    "a\xff\xff\xff\xff\xff\xffb",
-  ],
-];
-
-for (const [what, reads, text, isRaw = false] of INPUTS) {
-  Deno.test(`readConsole() ${what}`, async () => {
+testRows(
+  "readConsole() of {mode} {what}",
+  "mode | what | reads | text",
+  String.raw`
+lines | ends at Ctrl-Z Enter                           | ["a\r\n","\u001a\r\n","b\r\n"]    | "a\r\n"
+lines | ends at Ctrl-D Enter after lines read together | ["a\nb\n\u0004\n"]                | "a\nb\n"
+lines | keeps both within a line                       | ["a\u0004\r\n","b","\u001a\r\n"]  | "a\u0004\r\nb\u001a\r\n"
+raw   | passes both on                                  | ["\u0004","\u001a"]               | "\u0004\u001a"
+lines | goes on after an end that Ctrl-C caused, which is a signal, too | ["a\n","Ctrl-C","b\n"] | "a\nb\n"
+lines | spoils half a character at the end of a read   | ["a\ufffd","\ufffdb"]             | "a\u00ff\u00ff\u00ff\u00ff\u00ff\u00ffb"
+`,
+  async ({ reads, text, mode }) => {
     const listeners: (() => void)[] = [];
     using _ = stub(Deno, {
       addSignalListener: (_, listener) => void listeners.push(listener),
     });
-    const waiting = [...reads];
+    const waiting: string[] = JSON.parse(reads);
     async function* open() {
       for (let read; (read = waiting.shift()) !== undefined;) {
         await undefined;
-        if (read !== CTRL_C) yield Buffer.from(read);
+        if (read !== "Ctrl-C") yield Buffer.from(read);
         else return listeners.forEach((listener) => listener());
       }
     }
     const chunks = await Array.fromAsync(
-      readConsole(open, isRaw),
+      readConsole(open, mode === "raw"),
       Buffer.from,
     );
-    assertEquals(Buffer.concat(chunks).toString("latin1"), text);
-  });
-}
+    assertEquals(Buffer.concat(chunks).toString("latin1"), JSON.parse(text));
+  },
+);

@@ -13,25 +13,36 @@ function take(variables: Variables): Proxy | undefined {
   return withVariables(variables, () => takeProxy(SERVICE, false));
 }
 
-/** The variables, and the one that is used. */
-const CHOICES: readonly (readonly [Variables, string?])[] = [
-  [{ HTTP_PROXY: A, http_proxy: A }],
-  [{ HTTPS_PROXY: A, ALL_PROXY: "no proxy" }, "HTTPS_PROXY"],
-  [{ HTTPS_PROXY: A, https_proxy: A }, "https_proxy"],
-  [{ HTTPS_PROXY: A, https_proxy: "", all_proxy: A }, "HTTPS_PROXY"],
-  [{ ALL_PROXY: A, all_proxy: A }, "all_proxy"],
-  [{ HTTPS_PROXY: "no proxy", NO_PROXY: "service.test" }],
-  [{ HTTPS_PROXY: A, NO_PROXY: "*", no_proxy: "other.test" }, "HTTPS_PROXY"],
-  [{ HTTPS_PROXY: A, NO_PROXY: "*", no_proxy: "" }],
-];
-
-for (const [variables, variable] of CHOICES) {
-  Deno.test({
-    name: `takeProxy() takes ${variable} of ${JSON.stringify(variables)}`,
-    ignore: Deno.build.os === "windows", // It knows no case of variables.
-    fn: () => assertEquals(take(variables)?.variable, variable),
-  });
-}
+Deno.test({
+  name:
+    "takeProxy() takes the lower case before the upper, HTTPS_PROXY before ALL_PROXY, and none that NO_PROXY excludes",
+  ignore: Deno.build.os === "windows", // It knows no case of variables.
+  fn() {
+    const CHOICES = blocksOf(`
+HTTPS_PROXY
+  HTTPS_PROXY=A ALL_PROXY=?
+  HTTPS_PROXY=A https_proxy= all_proxy=A
+  HTTPS_PROXY=A NO_PROXY=* no_proxy=other.test
+https_proxy
+  HTTPS_PROXY=A https_proxy=A
+all_proxy
+  ALL_PROXY=A all_proxy=A
+undefined
+  HTTP_PROXY=A http_proxy=A
+  HTTPS_PROXY=? NO_PROXY=service.test
+  HTTPS_PROXY=A NO_PROXY=* no_proxy=
+`);
+    for (const [variable, starts] of CHOICES) {
+      for (const start of starts) {
+        const words = start.replaceAll("=A", `=${A}`).split(" ");
+        const proxy = take(
+          Object.fromEntries(words.map((it) => it.split("="))),
+        );
+        assertEquals(`${proxy?.variable}`, variable, start);
+      }
+    }
+  },
+});
 
 Deno.test("takeProxy() leaves no variable about proxies, whatever they hold, and takes none for this machine", () => {
   const names = [...PROXY_VARIABLES, "no_proxy", "NO_PROXY"];

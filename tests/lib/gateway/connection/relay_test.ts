@@ -26,6 +26,7 @@ import {
   readAll,
   WELCOME,
 } from "../../../support/relay_client.ts";
+import { testRows } from "../../../support/tables.ts";
 import { soon, until } from "../../../support/waits.ts";
 
 const NAME = "service.test";
@@ -162,51 +163,45 @@ const CLOSED = "closed at once, perhaps by a firewall";
 const SILENT = "it does not answer";
 const OTHER = "Try http:// or socks5:// in HTTPS_PROXY";
 
-/** Who is asked, what it answers, how it goes on, and what is told of it. */
-const LOSSES: readonly (readonly [
-  proxy: string,
-  answer: string,
-  end: "closes" | "is silent" | "is silent, and the relay is disposed of",
-  told: string,
-  advice?: string,
-])[] = [
-  ["http", TUNNEL, "closes", CLOSED],
-  ["http", TUNNEL, "is silent", SILENT],
-  ["http", "", "closes", "it closed the connection", OTHER],
-  ["http", "", "is silent", SILENT, OTHER],
-  ["", "", "closes", CLOSED],
-  ["", "", "is silent", SILENT],
-  ["", "", "is silent, and the relay is disposed of", SILENT],
-];
-
-for (const [proxy, answer, end, told, advice] of LOSSES) {
-  const who = proxy ? `a proxy that answers "${answer.trim()}"` : "a service";
-  Deno.test(`Relay tells, after 20 s at the latest, of ${who} and ${end}: ${told}`, async () => {
+testRows(
+  "Relay tells, after 20 s at the latest, if of {who} that answers {answer} the end {end}: {told}",
+  "who | answer | end | told",
+  `
+a proxy   | 200 | comes                                        | ${CLOSED}
+a proxy   | 200 | does not come                                | ${SILENT}
+a proxy   |     | comes                                        | it closed the connection. ${OTHER}
+a proxy   |     | does not come                                | ${SILENT}. ${OTHER}
+a service |     | comes                                        | ${CLOSED}
+a service |     | does not come                                | ${SILENT}
+a service |     | does not come, and the relay is disposed of  | ${SILENT}
+`,
+  async ({ who, answer, end, told }) => {
+    const proxy = who === "a proxy" ? "http" : "";
     const asked = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     using clock = new FakeClock();
     await using scene = await helloTo(async (connection) => {
       await connection.holds(1);
       connection.take(connection.received.length);
-      await connection.write(answer);
+      await connection.write(answer && TUNNEL);
       if (answer !== "") await connection.holds(HELLO.length);
       asked.resolve();
-      if (end !== "closes") await connection.gone;
+      if (end !== "comes") await connection.gone;
       left.resolve();
     }, { proxy });
     const { client, relay } = scene;
     await soon(asked.promise, () => "nothing was asked");
 
-    if (end === "is silent") clock.elapse(20_000);
+    if (end === "does not come") clock.elapse(20_000);
     if (end.endsWith("disposed of")) relay[Symbol.dispose]();
 
     assertEquals(await readAll(client), WELCOME);
     await soon(left.promise, () => "the service is waited for");
-    const { reason, advice: given } = relay.failure ?? {};
-    assertEquals([`${reason}`, given], [told, advice as typeof given]);
+    const { reason, advice } = relay.failure ?? {};
+    assertEquals([reason, advice].filter(Boolean).join(". "), told);
     assertEquals([scene.answers, relay.isOver], [[], true]);
-  });
-}
+  },
+);
 
 Deno.test("Relay sends nothing but the ClientHello before the service has answered, and knows whether it has", async () => {
   const asked = Promise.withResolvers<string>();
