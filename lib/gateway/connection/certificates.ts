@@ -48,21 +48,14 @@ function certificateFile(redactor: Redactor): Redacted | undefined {
 }
 
 /** The variables that are set and choose which certificates Deno trusts. */
-export function certificateVariables(
-  redactor: Redactor,
-): Redacted | undefined {
+export function certificateVariables(redactor: Redactor): Redacted {
   const file = certificateFile(redactor);
   const store = environmentVariable("DENO_TLS_CA_STORE");
-  const names: Redacted[] = [];
-  if (file !== undefined) names.push(safe`DENO_CERT (${file})`);
-  if (store) names.push(safe`DENO_TLS_CA_STORE`);
-  // The system's store is read from the files that these name, if they are set.
-  if (store?.includes("system")) {
-    names.push(safe`SSL_CERT_FILE`, safe`SSL_CERT_DIR`);
-  }
-  const last = names.pop();
-  if (last === undefined || names.length === 0) return last;
-  return safe`${joinSafe(names, ", ")} and ${last}`;
+  const names = [
+    file && safe`DENO_CERT (${file})`,
+    store && safe`DENO_TLS_CA_STORE`,
+  ];
+  return joinSafe(names, ", ");
 }
 
 /** What to do if a certificate comes from a CA that is not trusted. */

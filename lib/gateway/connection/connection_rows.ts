@@ -15,7 +15,7 @@ export const MORE_FILES: Redacted =
   safe`Close some sessions, or raise the limit (ulimit -n)`;
 
 /** What a row may make words of. */
-export interface Circumstances {
+interface Circumstances {
   /** What the pattern has found; empty if the row was found by what the system says. */
   readonly match: readonly Redacted[];
   /** The whole text of the library. */

@@ -17,7 +17,7 @@ import { openSocksTunnel } from "./socks_tunnel.ts";
 import { noConnectionError, tunnelError } from "./tunnel_error.ts";
 import type { Redactor } from "../../text.ts";
 
-export interface ConnectThroughOptions {
+interface ConnectThroughOptions {
   /** Aborting it closes the connection, also after it was made. */
   readonly signal: AbortSignal;
   readonly redactor: Redactor;

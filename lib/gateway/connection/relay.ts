@@ -12,7 +12,6 @@ import {
 import { LoginListener } from "./login_listener.ts";
 import { findObstacle, type Obstacle } from "./loopback.ts";
 import type { Route } from "./route.ts";
-import { tunnelError } from "./tunnel_error.ts";
 import type { AnsweredConnection } from "./unused_connection.ts";
 
 /**
@@ -145,7 +144,7 @@ export class Relay implements Disposable {
   async #reach(hello: Uint8Array): Promise<AnsweredConnection> {
     const { signal } = this.#closing;
     // A call can end before this does.
-    this.#failure = this.#failureOf(new Deno.errors.TimedOut(), false);
+    this.#failure = this.#failureOf(new Deno.errors.TimedOut());
     try {
       const answered = await this.#route.ask(hello, signal);
       this.#failure = undefined;
@@ -155,9 +154,7 @@ export class Relay implements Disposable {
       const isLate = signal.reason instanceof Deno.errors.TimedOut;
       const isDisposed = signal.aborted && !isLate;
       if (!isDisposed) {
-        const hasTunnel = !(error instanceof RequestError);
-        const reason = isLate ? signal.reason : error;
-        this.#failure = this.#failureOf(reason, hasTunnel);
+        this.#failure = this.#failureOf(isLate ? signal.reason : error);
         this.#route.dropAhead();
       }
       throw error;
@@ -179,13 +176,11 @@ export class Relay implements Disposable {
     ]);
   }
 
-  /** @param hasTunnel Whether the user's proxy, if there is one, did its part. */
-  #failureOf(error: unknown, hasTunnel: boolean): Failure {
-    const { proxy, url, redactor } = this.#route;
-    if (error instanceof RequestError) return error.failure;
-    const known = failureIn(CONNECTING, error, url, redactor);
-    if (proxy === undefined || hasTunnel) return known;
-    return tunnelError(proxy, { reason: known.reason }).failure;
+  #failureOf(error: unknown): Failure {
+    const { url, redactor } = this.#route;
+    return error instanceof RequestError
+      ? error.failure
+      : failureIn(CONNECTING, error, url, redactor);
   }
 }
 

@@ -305,11 +305,7 @@ for (
     [{ DENO_TLS_CA_STORE: "attic", DENO_CERT: "" }, "DENO_TLS_CA_STORE"],
     [
       { DENO_TLS_CA_STORE: "mozilla", DENO_CERT: "a.pem" },
-      'DENO_CERT ("a.pem") and DENO_TLS_CA_STORE',
-    ],
-    [
-      { DENO_TLS_CA_STORE: "system" },
-      "DENO_TLS_CA_STORE, SSL_CERT_FILE and SSL_CERT_DIR",
+      'DENO_CERT ("a.pem"), DENO_TLS_CA_STORE',
     ],
   ] as const
 ) {

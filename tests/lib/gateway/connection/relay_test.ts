@@ -170,7 +170,7 @@ testRows(
 a proxy   | 200 | comes                                        | ${CLOSED}
 a proxy   | 200 | does not come                                | ${SILENT}
 a proxy   |     | comes                                        | it closed the connection. ${OTHER}
-a proxy   |     | does not come                                | ${SILENT}. ${OTHER}
+a proxy   |     | does not come                                | ${SILENT}
 a service |     | comes                                        | ${CLOSED}
 a service |     | does not come                                | ${SILENT}
 a service |     | does not come, and the relay is disposed of  | ${SILENT}
