@@ -23,8 +23,7 @@ import {
 } from "./lib/io.ts";
 import { Process } from "./lib/process.ts";
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
-import { KEYLESS, maskKey, type Redacted, safe } from "./lib/text.ts";
-import { versionLine } from "./lib/version.ts";
+import { KEYLESS, maskKey, type Redacted } from "./lib/text.ts";
 
 /** The process that started this one. Read first: it may end at any moment. */
 const PARENT = Deno.ppid;
@@ -123,16 +122,10 @@ async function startBridge(
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge } = await import("./lib/bridge.ts");
   process.listen();
-  const { baseUrl, sources } = settings;
   const log = verbose
     ? openLog((line) => process.standardError.write(line, "progress"))
     : undefined;
   await using gateway = new RemoteGateway({ ...settings, log });
-  log?.(gateway.redactor.show(versionLine()));
-  const service = gateway.redactor.show(baseUrl);
-  log?.(
-    safe`settings: key from ${sources.apiKey}, base URL ${service} from ${sources.baseUrl}`,
-  );
   const stdout = outputSink();
   await runBridge({ stdin, stdout, gateway, log, onInputEnd: watchParent });
   return 0;

@@ -43,14 +43,13 @@ Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a
 
   assert(stdout.includes("top secret")); // in the details of two failures
   assert(!stderr.includes("secret"), stderr);
-  const lines = stderr.trimEnd().split("\n").slice(1).map((line) =>
+  const lines = stderr.trimEnd().split("\n").map((line) =>
     line.replace(TIME, "").replace(/, \d+ ms$/, "")
       .replaceAll(sessionId, "S").replace(/: \{"prot.*/, ": {...}")
       .replaceAll(service.url, "URL").replace(/run=[0-9a-f-]{36}/, "run=R")
       .replace(/request=[0-9a-f-]{36}/, "request=Q")
   );
   assertEquals(lines, [
-    "settings: key from environment, base URL URL from environment",
     "initialize id=1: {...}",
     "create thread request=Q: 200",
     'session/new id=2: {"sessionId":"S"}',
