@@ -22,7 +22,7 @@ import type { ByteSink, Log } from "./io.ts";
 
 export { answerFailedStart } from "./bridge/failed_start.ts";
 
-export interface RunBridgeOptions {
+interface RunBridgeOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: ByteSink;
   readonly gateway: Gateway;

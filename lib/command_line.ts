@@ -132,7 +132,6 @@ function scan(args: readonly string[]): Found {
     const argument = rest.shift() ?? "";
     if (argument === "--") {
       const [word] = rest;
-      if (word === "-") throw new UsageError(`"-" has to be before "--"`);
       if (word !== undefined) throw unknownWord(word, found.has("prompt"));
     } else if (argument === "-") {
       add(found, "-", "");

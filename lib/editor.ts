@@ -19,7 +19,7 @@ import {
   PROMPT_TOO_LONG,
   type TerminalOutput,
 } from "./io.ts";
-import { containsNul, type Redacted, safe } from "./text.ts";
+import { byteLength, containsNul, type Redacted, safe } from "./text.ts";
 import { cursorAtEnd } from "./editor/cursor_text.ts";
 import { Display } from "./editor/display.ts";
 import { type EditorState, NEW_STATE, settled } from "./editor/editor_state.ts";
@@ -53,7 +53,7 @@ const LOST =
 
 const LEAVING = "Leaves after the run; any key cancels";
 
-export interface EditorOptions extends FrameLook {
+interface EditorOptions extends FrameLook {
   readonly output: TerminalOutput;
   /** Whether only the text at the prompt is drawn: what is queued becomes a line. */
   readonly isPlain?: boolean;
@@ -326,8 +326,9 @@ export class Editor {
 
   /** Why a text cannot be sent; `undefined` if it can. */
   #faultOf(text: string, isTooLong: boolean): Redacted | undefined {
-    const bytes = new TextEncoder().encode(text).length;
-    if (isTooLong || bytes > MAX_PROMPT_BYTES) return PROMPT_TOO_LONG;
+    if (isTooLong || byteLength(text) > MAX_PROMPT_BYTES) {
+      return PROMPT_TOO_LONG;
+    }
     if (containsNul(text)) return HAS_NUL;
 
     const isLossy = this.#options.keyboard.isWindowsConsole;

@@ -26,7 +26,7 @@ import {
 } from "./io.ts";
 import type { ServiceId } from "./text.ts";
 
-export interface InteractiveOptions {
+interface InteractiveOptions {
   readonly gateway: Gateway;
   readonly maskedKey: string;
   readonly baseUrl: string;
@@ -35,7 +35,7 @@ export interface InteractiveOptions {
 }
 
 /** What the user asked for on the command line. */
-export interface Asked extends Wishes {
+interface Asked extends Wishes {
   /** Prompts to run instead of those of standard input. */
   readonly prompts: readonly string[];
   /** Whether all of standard input is a prompt, or belongs to the last one. */
@@ -47,7 +47,7 @@ export interface Asked extends Wishes {
 }
 
 /** The process that the conversation takes place in. */
-export interface Host {
+interface Host {
   readonly standardError: ErrorOutput;
   /** Whether prompts are read from a terminal. */
   readsTerminal: boolean;

@@ -32,7 +32,7 @@ const SIGNAL_LIMIT = 400;
 const DELIVERY_LIMIT = 400;
 
 /** How the process ends: by a signal, or with an exit code. */
-export type ProcessEnd = Deno.Signal | number;
+type ProcessEnd = Deno.Signal | number;
 
 const hasSignals = Deno.build.os !== "windows";
 
@@ -47,7 +47,7 @@ const SIGNALS: Readonly<Partial<Record<Deno.Signal, number>>> = hasSignals
   : { SIGINT: EXIT.interrupted, SIGBREAK: EXIT.terminated };
 
 /** What uses the terminal. It is left before the process ends. */
-export interface FrontEnd {
+interface FrontEnd {
   /** Handles a Ctrl-C. Returns whether the program continues. */
   interrupt(): boolean;
   /** Gives the terminal back, within about `limit` milliseconds. */

@@ -1,9 +1,4 @@
-export {
-  byteLength,
-  containsNul,
-  inParts,
-  shorten,
-} from "./text/foreign_text.ts";
+export { byteLength, containsNul, shorten } from "./text/foreign_text.ts";
 export {
   counted,
   duration,

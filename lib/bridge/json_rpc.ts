@@ -57,7 +57,7 @@ export interface RpcResponse {
   readonly fault?: Fault;
 }
 
-export type Fault = "too long" | "too many parts" | "not UTF-8";
+type Fault = "too long" | "too many parts" | "not UTF-8";
 
 export type Incoming =
   | RpcRequest

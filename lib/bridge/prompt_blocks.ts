@@ -19,7 +19,7 @@ export interface PromptContent {
   readonly title: string | undefined;
 }
 
-export interface Reference {
+interface Reference {
   readonly name: string;
   /** Its name in a title: that of a URI without query and fragment. */
   readonly label: string;

@@ -16,7 +16,7 @@ const MAX_FRAME_PAUSE = 500;
 /** How long the terminal must keep its size before a frame is drawn, in milliseconds. */
 const RESIZE_PAUSE = 100;
 
-export interface DisplayOptions {
+interface DisplayOptions {
   readonly output: TerminalOutput;
   readonly size: () => Size;
   /** The rows to draw. */

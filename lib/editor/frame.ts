@@ -33,7 +33,7 @@ const SHOWN_LINES = 5;
 const SHOWN_LENGTH = 1_000;
 
 /** What is drawn at the bottom of the terminal. */
-export interface FrameContent {
+interface FrameContent {
   /** Rows above the text that is typed; without room, the last ones are left out. */
   readonly above: readonly string[];
   /** The text that is typed; `undefined` if it is not shown. */

@@ -18,7 +18,7 @@ import { type EditorState, newest, settled } from "./editor_state.ts";
 import { recall, searchKey, startSearch } from "./history.ts";
 import type { Key } from "./key.ts";
 
-export interface Pressed {
+interface Pressed {
   readonly editor: EditorState;
   /** What the key does, other than changing the text. */
   readonly action?: "send" | "end";

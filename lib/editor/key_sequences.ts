@@ -1,7 +1,7 @@
 import { controlKey, type Key, press } from "./key.ts";
 
 /** A CSI or SS3 sequence (ECMA-48), without its Escape. */
-export interface Sequence {
+interface Sequence {
   /** `[` or `O`. */
   readonly start: string;
   readonly parameters: string;

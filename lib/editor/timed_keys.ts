@@ -11,7 +11,7 @@ const ESCAPE_LIMIT = 1_000;
 /** A Ctrl-C that comes alone after so many milliseconds ends a paste without an end. */
 const PASTE_TIMEOUT = 1_000;
 
-export interface TimedKeysOptions {
+interface TimedKeysOptions {
   readonly onKey: (key: Key) => void;
   /** Called after the keys of each read. */
   readonly onPause: () => void;

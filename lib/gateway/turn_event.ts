@@ -9,12 +9,12 @@ export interface WaitEvent {
   readonly status?: number | undefined;
 }
 
-export interface ThreadEvent {
+interface ThreadEvent {
   readonly type: "thread";
   readonly threadId: ServiceId;
 }
 
-export interface RunEvent {
+interface RunEvent {
   readonly type: "run";
   readonly runId: ServiceId;
 }

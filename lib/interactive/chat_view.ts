@@ -24,7 +24,7 @@ export interface Surface extends Typing {
   leave(below: Shown): void | Promise<void>;
 }
 
-export interface ChatViewOptions {
+interface ChatViewOptions {
   readonly surface: Surface;
   /** Where replies are written. */
   readonly stdout: ByteSink;

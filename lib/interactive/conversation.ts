@@ -14,7 +14,7 @@ import { Operation } from "./operation.ts";
 import type { Dropped, View, ViewEvent } from "./view.ts";
 import { type Redacted, safe, type ServiceId, unchanged } from "../text.ts";
 
-export interface ConversationOptions {
+interface ConversationOptions {
   readonly gateway: Gateway;
   readonly view: View;
   readonly maskedKey: string;

@@ -11,7 +11,7 @@ import type { View } from "./view.ts";
 
 const PROMPT_SIGN = shown`> `;
 
-export interface OpenViewOptions {
+interface OpenViewOptions {
   /** Writes to standard output, after everything that went to `stderr` before. */
   readonly stdout: ByteSink;
   readonly stderr: ErrorOutput;

@@ -2,7 +2,7 @@ import type { CreationEvent, Fate, TurnEvent } from "../gateway.ts";
 import type { Dropped, ViewEvent } from "./view.ts";
 
 /** The events of a call, and what has become of its prompt, if it has one. */
-export type Events = AsyncIterable<CreationEvent | TurnEvent> & {
+type Events = AsyncIterable<CreationEvent | TurnEvent> & {
   readonly fate?: Fate | undefined;
 };
 

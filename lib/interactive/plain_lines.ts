@@ -3,7 +3,7 @@ import { type Shown, shown, shownLine, unchanged } from "../text.ts";
 import type { Surface } from "./chat_view.ts";
 import type { PromptLines } from "./stdin_prompts.ts";
 
-export interface PlainLinesOptions {
+interface PlainLinesOptions {
   readonly prompts: PromptLines;
   readonly stderr: Pick<ErrorOutput, "write">;
   /** The sign before a prompt; empty where nobody would see it. */

@@ -15,7 +15,7 @@ const WAITS_FOR = {
   end: "",
 } as const satisfies Record<Step["type"], string>;
 
-export interface PlainProgressOptions {
+interface PlainProgressOptions {
   readonly look: LineLook;
   /** Writes a line about a silence. */
   readonly write: (line: Shown) => void;

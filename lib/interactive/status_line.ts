@@ -44,7 +44,7 @@ const ASCII_MARKS = {
   failed: "x",
 } as const;
 
-export interface StatusLineOptions {
+interface StatusLineOptions {
   readonly style: Style;
   /** Whether the font may lack all characters but those of ASCII. */
   readonly isAscii: boolean;

@@ -9,7 +9,13 @@ import {
   readText,
   StreamError,
 } from "../io.ts";
-import { containsNul, type Redacted, safe, withoutLineEnd } from "../text.ts";
+import {
+  byteLength,
+  containsNul,
+  type Redacted,
+  safe,
+  withoutLineEnd,
+} from "../text.ts";
 
 const CONTAINS_NUL = "contains a NUL character";
 
@@ -97,8 +103,9 @@ export async function addInput(
   if (isBlank) throw new StreamError("Standard input contains no prompt");
 
   const prompt = last === undefined ? text : `${last}\n\n${text}`;
-  const bytes = new TextEncoder().encode(prompt).length;
-  if (bytes > MAX_PROMPT_BYTES) throw new StreamError(PROMPT_TOO_LONG);
+  if (byteLength(prompt) > MAX_PROMPT_BYTES) {
+    throw new StreamError(PROMPT_TOO_LONG);
+  }
   return [...prompts.slice(0, -1), prompt];
 }
 

@@ -8,7 +8,7 @@ export interface Wishes {
   readonly quiet: boolean;
 }
 
-export type StreamKinds = Readonly<
+type StreamKinds = Readonly<
   Record<"stdin" | "stdout" | "stderr", StreamKind>
 >;
 

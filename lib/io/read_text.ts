@@ -3,7 +3,7 @@ export interface ReadText {
   readonly isCut: boolean;
 }
 
-export interface ReadTextOptions {
+interface ReadTextOptions {
   /** The most bytes that are read; the rest is dropped. */
   readonly maxBytes: number;
   /** Whether a source that breaks yields the text that came before. */

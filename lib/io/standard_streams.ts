@@ -118,7 +118,7 @@ async function* readWindowsConsole(isRaw: boolean): AsyncGenerator<Uint8Array> {
   }
 }
 
-export interface Output {
+interface Output {
   write(bytes: Uint8Array): Promise<number>;
 }
 
@@ -135,7 +135,7 @@ const MANY_PIECES = 256;
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
 const LINE_BUFFER_BYTES = 1024;
 
-export interface OutputSinkOptions {
+interface OutputSinkOptions {
   readonly isTerminal?: boolean;
   /** Finds another sink for the same output that accepts any pieces. */
   readonly findDirectSink?: () => Promise<ByteSink | undefined>;

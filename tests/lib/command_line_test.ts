@@ -146,8 +146,6 @@ Unknown argument "false" (to run a prompt: agent-gateway -p TEXT)
   --bridge false
 Unknown argument "-p" (to run a prompt: agent-gateway -p TEXT)
   -- -p
-"-" has to be before "--"
-  -- -
 Unknown argument "two" (a prompt of several words needs quotes)
   -p one two
 Unknown argument "help" (did you mean --help?)

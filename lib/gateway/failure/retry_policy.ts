@@ -112,7 +112,7 @@ export interface Retry {
 }
 
 /** A `POST` that failed. */
-export interface FailedPost {
+interface FailedPost {
   /** The fate of the prompt, or the thread, if nothing else is sent. */
   readonly fate: Fate;
   /** How often it was sent. */
@@ -189,7 +189,7 @@ export function withAttempt(
 export const MAX_EMPTY = 5;
 
 /** A run whose stream was lost, or could not be reached. */
-export interface FollowedRunState {
+interface FollowedRunState {
   /** Whether events were delivered, of which the last one has no id to resume after. */
   readonly mayRepeat: boolean;
   /** The milliseconds that the stream asks for before it is resumed. */
@@ -241,7 +241,7 @@ export const VANISHED = 60_000;
 export const SILENCES = 4;
 
 /** What is known of a stream that is open. */
-export interface OpenStreamState {
+interface OpenStreamState {
   readonly mayRepeat: boolean;
   /** How many comments the service has sent. */
   readonly comments: number;

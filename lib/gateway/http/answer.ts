@@ -1,5 +1,6 @@
 import { Deadline, type ReadText, readText } from "../../io.ts";
 import {
+  byteLength,
   isJsonObject,
   isServiceId,
   type JsonObject,
@@ -44,9 +45,8 @@ export async function readId(answer: Answer): Promise<ServiceId> {
   const isRefused = operation === "create thread" && !isCutOff;
   const stage = isRefused ? "refused" : "perhaps taken";
   if (!isJsonObject(value)) {
-    const place = read.text === "" ? "before the text" : "in the middle";
     const reason = isCutOff
-      ? safe`The connection was cut ${place} of the answer (status ${status})`
+      ? safe`The connection was cut before the end of the answer (status ${status})`
       : whyNoObject(answer, read);
     const advice = isRefused ? safe`Check the base URL` : undefined;
     throw new RequestError({ stage, status, reason, advice });
@@ -67,7 +67,7 @@ export async function readId(answer: Answer): Promise<ServiceId> {
  * that the service resets looks as if it had ended, also before its text.
  */
 function looksCutOff({ url, response }: Answer, text: string): boolean {
-  const length = `${new TextEncoder().encode(text).length}`;
+  const length = `${byteLength(text)}`;
   if (response.headers.get("content-length") === length) return false;
   if (text === "") return url.startsWith("https:");
   return text.startsWith("{") && !text.trimEnd().endsWith("}");
@@ -93,8 +93,7 @@ function whyNoId(
   if (typeof id === "string") {
     return safe`The answer contains a malformed ${field}`;
   }
-  const type = id === null ? "null" : typeof id;
-  return safe`The ${field} in the answer must be a string, not ${type}`;
+  return safe`The ${field} in the answer must be a string`;
 }
 
 function whyNoObject({ response, redactor }: Answer, read: ReadText): Redacted {

@@ -34,7 +34,7 @@ export interface GatewayOptions {
 }
 
 /** What the calls of a gateway share. */
-export interface SharedOptions extends GatewayOptions {
+interface SharedOptions extends GatewayOptions {
   readonly route: Route;
 }
 

@@ -15,7 +15,7 @@ import { errorDetail } from "./error_words.ts";
 import { retryAfterOf } from "./retry_after.ts";
 import { isWebPage, pageTitle } from "./web_page.ts";
 
-export interface StatusWords {
+interface StatusWords {
   /** The operation that is meant; by default all of them. */
   readonly operation?: RemoteOperation;
   readonly statuses: readonly number[];

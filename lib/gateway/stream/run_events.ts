@@ -55,14 +55,14 @@ export async function* readRunEvents(
   }
 }
 
-export interface ReadRunEventsOptions {
+interface ReadRunEventsOptions {
   /** What earlier connections of the stream have brought. This one adds to it. */
   readonly record: StreamRecord;
   readonly redactor: Redactor;
 }
 
 /** What came of one chunk of a stream. */
-export interface Batch {
+interface Batch {
   /** The new events that end in it. */
   readonly events: readonly StreamEvent[];
   /** Whether one is certainly new: of a stream that was resumed, only an id says so. */

@@ -11,7 +11,7 @@ export interface StreamCursor {
 }
 
 /** An event of a stream, which this client may not know. */
-export type CursorEvent = StreamEvent | "unknown";
+type CursorEvent = StreamEvent | "unknown";
 
 /**
  * Decides which events of one connection are new, and moves the cursor.

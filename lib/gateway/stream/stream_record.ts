@@ -4,7 +4,7 @@ import type { NotUnderstood } from "./not_understood.ts";
 import type { StreamCursor } from "./stream_cursor.ts";
 
 /** What the service said about a failure of the run. */
-export interface SaidFailure {
+interface SaidFailure {
   /** The service's words; empty if it gave none. */
   readonly words: Redacted;
   /** Whether an event of the run came after them: then it continued. */

@@ -32,10 +32,10 @@ testRows(
   "readId() of {text} with {headers} over {url} says: {reason} (interface 7)",
   "url | text | headers | stage | reason",
   String.raw`
-http:  | "{\"thread_id\":\"t"            | {}                      | unclear | The connection was cut in the middle of the answer (status 200)
-https: | "{"                             | {}                      | unclear | The connection was cut in the middle of the answer (status 200)
-http:  | "{"                             | {"content-length":"2"}  | unclear | The connection was cut in the middle of the answer (status 200)
-https: | ""                              | {}                      | unclear | The connection was cut before the text of the answer (status 200)
+http:  | "{\"thread_id\":\"t"            | {}                      | unclear | The connection was cut before the end of the answer (status 200)
+https: | "{"                             | {}                      | unclear | The connection was cut before the end of the answer (status 200)
+http:  | "{"                             | {"content-length":"2"}  | unclear | The connection was cut before the end of the answer (status 200)
+https: | ""                              | {}                      | unclear | The connection was cut before the end of the answer (status 200)
 https: | "{"                             | {"content-length":"1"}  | refused | The answer (status 200) is not a JSON object
 https: | ""                              | {"content-length":"0"}  | refused | The answer (status 200) is not a JSON object
 http:  | ""                              | {}                      | refused | The answer (status 200) is not a JSON object
@@ -51,9 +51,9 @@ http:  | "{\"FIELD\":\"t\"${
 http:  | "{\"other\":1}"                 | {}                      | refused | The answer contains no FIELD, only: other
 http:  | "{}"                            | {}                      | refused | The answer contains no FIELD
 http:  | "{\"error\":\"No quota\"}"      | {}                      | refused | The answer contains no FIELD. The service said: No quota
-http:  | "{\"FIELD\":null}"              | {}                      | refused | The FIELD in the answer must be a string, not null
-http:  | "{\"FIELD\":1}"                 | {}                      | refused | The FIELD in the answer must be a string, not number
-http:  | "{\"FIELD\":[\"a\"]}"           | {}                      | refused | The FIELD in the answer must be a string, not object
+http:  | "{\"FIELD\":null}"              | {}                      | refused | The FIELD in the answer must be a string
+http:  | "{\"FIELD\":1}"                 | {}                      | refused | The FIELD in the answer must be a string
+http:  | "{\"FIELD\":[\"a\"]}"           | {}                      | refused | The FIELD in the answer must be a string
 http:  | "{\"FIELD\":\"\"}"              | {}                      | refused | The answer contains a malformed FIELD
 http:  | "{\"FIELD\":\".\"}"             | {}                      | refused | The answer contains a malformed FIELD
 http:  | "{\"FIELD\":\"..\"}"            | {}                      | refused | The answer contains a malformed FIELD
