@@ -111,14 +111,19 @@ async function conforms(service: RealService): Promise<void> {
   }
 }
 
-/** The lines of `--check -p` that are no `ok` and no `-`. */
+/**
+ * The lines of `--check -p` that are no `ok` and no `-`. A busy machine may bring the
+ * events of a short run late and together, which is a note on `live`.
+ */
 async function notesOn(
   service: RealService,
   prompt = "hello",
 ): Promise<readonly string[]> {
   const args = ["--check", "-p", prompt];
   const { stdout } = await runClient({ args, env: settings(service) });
-  return stdout.split("\n").filter((line) => /^(?:note|failed)/.test(line));
+  return stdout.split("\n").filter((line) =>
+    /^(?:note(?! +live)|failed)/.test(line)
+  );
 }
 
 // deno-fmt-ignore: a row
