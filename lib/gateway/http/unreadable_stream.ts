@@ -19,7 +19,7 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
     throw unusable(answer, { reason });
   }
   if (isCompressed(headers.get("content-encoding") ?? "")) {
-    await body?.cancel();
+    await body?.cancel().catch(() => {}); // It may be broken already.
     throw unusable(answer, {
       reason: safe`The stream is compressed, which the request did not allow`,
       advice: safe`Turn off compression at the service or its reverse proxy`,
