@@ -7,11 +7,9 @@ import {
   runScript,
 } from "../../tools/bench/programs.ts";
 import { settings, startService } from "../../tools/bench/service.ts";
-import {
-  measureWork,
-  type Work,
-  type WorkOptions,
-} from "../../tools/bench/work.ts";
+import { measureWork, type Work } from "../../tools/bench/work.ts";
+import { Folder } from "../support/environment.ts";
+import { writeFiles } from "../support/files.ts";
 import { isInstalled } from "../support/fronts.ts";
 import { programOutput } from "../support/program_output.ts";
 
@@ -19,66 +17,13 @@ import { programOutput } from "../support/program_output.ts";
 // The limits are 10 % above what was counted. An import that every start pays for
 // exceeds them; a few functions more do not.
 
-const ignore = !["valgrind", "time"].every(isInstalled);
-
-Deno.test({
-  name:
-    "the npm package starts with at most 1.75 times the instructions of an empty program",
-  ignore,
-  async fn() {
-    await using folder = await makeFolder();
-    const empty = `${folder.path}/empty.js`;
-    await Deno.writeTextFile(empty, EMPTY);
-    await assertWork({
-      ours: [...runScript(folder.client, NPM_FLAGS), "--bridge"],
-      floor: runScript(empty),
-      env: {
-        ...settings({ url: "http://127.0.0.1:8" }), // Nothing is sent to it.
-      },
-      folder: folder.path,
-      input: '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n',
-      limits: { instructions: 1.75, pageFaults: 1.5 },
-    });
-  },
-});
-
-Deno.test({
-  name:
-    "-p of the npm package takes at most 1.85 times the instructions of three calls of fetch",
-  ignore,
-  async fn() {
-    await using service = await startService();
-    await using folder = await makeFolder();
-    const prompt = JSON.stringify({ events: 1 });
-    await assertWork({
-      ours: [...runScript(folder.client, NPM_FLAGS), "-q", "-p", prompt],
-      floor: [...runScript(FLOOR), prompt],
-      env: settings(service),
-      folder: folder.path,
-      input: "",
-      limits: { instructions: 1.85, pageFaults: 1.65 },
-    });
-  },
-});
-
-/** A folder with the bundle, and for Deno's caches. */
-async function makeFolder() {
-  const path = await Deno.makeTempDir();
-  const client = `${path}/client.js`;
-  await Deno.writeTextFile(client, await bundle());
-  return {
-    path,
-    client,
-    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
-  };
-}
-
-interface Comparison extends WorkOptions {
-  readonly ours: Command;
-  readonly floor: Command;
-  /** Where each program gets a cache of its own. */
-  readonly folder: string;
-  /** The most work of the client, as multiples of the floor's. */
+/** What the client may do at most, as multiples of the work of another program. */
+interface Comparison {
+  /** The client's arguments. */
+  readonly args: readonly string[];
+  readonly input: string;
+  /** The other program, of the files in a folder. */
+  readonly floor: (folder: string) => Command;
   readonly limits: Work;
 }
 
@@ -87,33 +32,61 @@ interface Comparison extends WorkOptions {
  * the database with the code that V8 compiled, it starts without it, which takes 2.7 times
  * the instructions.
  */
-async function assertWork(
-  { ours, floor, folder, limits, env, input }: Comparison,
-): Promise<void> {
-  const inCache = (cache: string): WorkOptions => ({
-    env: { ...env, DENO_DIR: `${folder}/${cache}` },
-    input,
-  });
-  const counted: string[] = [];
-  while (counted.length < 3) {
-    const [client, least] = await Promise.all([
-      countWork(ours, inCache("ours")),
-      countWork(floor, inCache("floor")),
-    ]);
-    const instructions = client.instructions / least.instructions;
-    const pageFaults = client.pageFaults / least.pageFaults;
-    if (
-      instructions <= limits.instructions && pageFaults <= limits.pageFaults
-    ) {
-      return;
+function workTest(
+  name: string,
+  { args, input, floor, limits }: Comparison,
+): void {
+  const ignore = !["valgrind", "time"].every(isInstalled);
+  Deno.test(name, { ignore }, async () => {
+    await using service = await startService();
+    using folder = new Folder();
+    const { path } = folder;
+    const files = { "client.js": await bundle(), "empty.js": EMPTY };
+    await writeFiles(path, files);
+    const ours = [...runScript(`${path}/client.js`, NPM_FLAGS), ...args];
+    const work = async (command: Command, cache: string) => {
+      const env = { ...settings(service), DENO_DIR: `${path}/${cache}` };
+      // It has run before, so Deno has kept what V8 compiled.
+      for (let times = 3; times > 0; times--) {
+        await programOutput(command, { env, input });
+      }
+      return await measureWork(command, { env, input });
+    };
+    const counted: string[] = [];
+    while (counted.length < 3) {
+      const [client, least] = await Promise.all([
+        work(ours, "ours"),
+        work(floor(path), "floor"),
+      ]);
+      const instructions = client.instructions / least.instructions;
+      const pageFaults = client.pageFaults / least.pageFaults;
+      const isLess = instructions <= limits.instructions &&
+        pageFaults <= limits.pageFaults;
+      if (isLess) return;
+      counted.push(JSON.stringify({ client, least, instructions, pageFaults }));
     }
-    counted.push(JSON.stringify({ client, least, instructions, pageFaults }));
-  }
-  throw new Error(counted.join("\n"));
+    throw new Error(counted.join("\n"));
+  });
 }
 
-/** The work of a program that has run before, so that Deno keeps what V8 compiled. */
-async function countWork(command: Command, options: WorkOptions) {
-  for (let times = 3; times > 0; times--) await programOutput(command, options);
-  return await measureWork(command, options);
-}
+workTest(
+  "the npm package starts with at most 1.75 times the instructions of an empty program",
+  {
+    args: ["--bridge"],
+    input: '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n',
+    floor: (folder) => runScript(`${folder}/empty.js`),
+    limits: { instructions: 1.75, pageFaults: 1.5 },
+  },
+);
+
+const PROMPT = JSON.stringify({ events: 1 });
+
+workTest(
+  "-p of the npm package takes at most 1.85 times the instructions of three calls of fetch",
+  {
+    args: ["-q", "-p", PROMPT],
+    input: "",
+    floor: () => [...runScript(FLOOR), PROMPT],
+    limits: { instructions: 1.85, pageFaults: 1.65 },
+  },
+);
