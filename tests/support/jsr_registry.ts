@@ -12,10 +12,6 @@
 import { sha256 } from "../../tools/checksums.ts";
 import standIns from "../../tools/npm/import_map.json" with { type: "json" };
 import { writeLock } from "../../tools/pins.ts";
-import { runCommand } from "../../tools/run_command.ts";
-
-/** A package, without its version, and what of it is imported. */
-const SPECIFIER = /^(?:jsr:)?(@std\/\w+)(?:@[^/]+)?(\/.*)?$/;
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -36,16 +32,16 @@ export async function startJsrRegistry(): Promise<
   }
   const exports: Record<string, Record<string, string>> = {};
   for (const [specifier, file] of Object.entries(standIns.imports)) {
-    const [, name = "", path = ""] = SPECIFIER.exec(specifier) ?? [];
+    const [, name = "", path = ""] =
+      /(@std\/\w+)(?:@[^/]+)?(\/.*)?$/.exec(specifier) ?? [];
     exports[name] = { ...exports[name], [`.${path}`]: file };
   }
   const { jsr } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
   const answers = new Map<string, BodyInit>();
-  for (const name of Object.keys(exports)) {
-    const pinned = Object.keys(jsr).find((key) => key.startsWith(`${name}@`));
-    const version = pinned?.slice(`${name}@`.length) ?? "";
-    const meta = { versions: { [version]: {} } };
+  for (const pinned of Object.keys(jsr)) {
+    const [, name = "", version = ""] = /^(.+)@(.+)$/.exec(pinned) ?? [];
     const details = { manifest, exports: exports[name] };
+    const meta = { versions: { [version]: {} } };
     answers.set(`/${name}/meta.json`, JSON.stringify(meta));
     answers.set(`/${name}/${version}_meta.json`, JSON.stringify(details));
     for (const [path, bytes] of files) {
@@ -56,8 +52,7 @@ export async function startJsrRegistry(): Promise<
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     ({ url }) => {
       const answer = answers.get(new URL(url).pathname);
-      const status = answer === undefined ? 404 : 200;
-      return new Response(answer ?? null, { status });
+      return new Response(answer ?? null, { status: answer ? 200 : 404 });
     },
   );
   return {
@@ -92,9 +87,6 @@ if (import.meta.main) {
       STANDARD_LIBRARY: "", // The launcher has to find out.
     };
     await writeLock(folder, { env });
-    // Deno takes its esbuild from npm, and fails if two processes do so at once.
-    const bundle = [Deno.execPath(), "bundle", "--quiet", "main.ts"];
-    await runCommand(bundle, { cwd: folder, env });
     const child = new Deno.Command(command, { args, cwd: folder, env }).spawn();
     Deno.exitCode = (await child.status).code;
   } finally {
