@@ -39,7 +39,7 @@ export async function readAll(connection: Deno.Conn): Promise<string> {
   const read = () => connection.read(buffer).catch(() => null);
   const text = () => String.fromCharCode(...bytes);
   for (;;) {
-    const count = await soon(read(), () => `no end after "${text()}"`, 10_000);
+    const count = await soon(read(), () => `no end after "${text()}"`);
     if (count === null) return text();
     bytes.push(...buffer.subarray(0, count));
   }

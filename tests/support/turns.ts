@@ -103,11 +103,7 @@ export async function takeTurn(
     }
   };
   try {
-    await soon(
-      turn(),
-      () => `the end of a turn after ${told.join(" ")}`,
-      20_000,
-    );
+    await soon(turn(), () => `the end of a turn after ${told.join(" ")}`);
   } catch (cause) {
     if (!(cause instanceof ServiceError)) throw cause;
     error = cause;

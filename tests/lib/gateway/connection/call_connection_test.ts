@@ -47,13 +47,13 @@ class Scene implements AsyncDisposable {
   send(method: "GET" | "POST"): Promise<Response> {
     const { signal } = this.#dropped;
     const response = this.connection.fetch(this.#url, { method, signal });
-    return soon(response, () => `no answer to ${method}`, 10_000);
+    return soon(response, () => `no answer to ${method}`);
   }
 
   /** The text of an answer. */
   async text(method: "GET" | "POST"): Promise<string> {
     const response = await this.send(method);
-    return await soon(response.text(), () => `no body for ${method}`, 10_000);
+    return await soon(response.text(), () => `no body for ${method}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -14,7 +14,7 @@ import { soon } from "../../../support/waits.ts";
 
 /** The client that a listener lets in; fails if it does not. */
 function clientOf({ client }: LoginListener): Promise<Deno.TcpConn> {
-  return soon(client, () => "nobody was let in", 10_000);
+  return soon(client, () => "nobody was let in");
 }
 
 Deno.test("LoginListener lets the client in, and then nobody: it has stopped listening", async () => {
