@@ -45,7 +45,7 @@ export async function runBridge(
   { stdin, stdout, gateway, log, onInputEnd }: RunBridgeOptions,
 ): Promise<void> {
   const output = new ClientOutput(stdout);
-  const requests = new ClientRequests(output, log);
+  const requests = new ClientRequests(output);
   const dispatcher = new Dispatcher({ output, requests, gateway, log });
   const serve = async () => {
     for await (const message of readMessages(stdin)) {

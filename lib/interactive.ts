@@ -84,7 +84,6 @@ export async function runConversation(
   const view = await openView(describeTerminal(streams, !isScript, asked), {
     stdout: standardError.inOrder(outputSink(), isOneTerminal),
     stderr: standardError,
-    readsPrompts: !isScript,
     json: asked.json,
     keys: {
       onInterrupt: () => process.interrupt(),

@@ -36,7 +36,6 @@ export {
   quotedForShell,
   type Shown,
   shown,
-  shownLabel,
   shownLine,
   shownReply,
 } from "./text/shown.ts";

@@ -19,7 +19,7 @@ const TOO_MANY = `(not read: the files of this prompt are larger than ${
 
 /**
  * Asks the client for the files that `file:` URIs point to: one after the other, each
- * file once, and for at most 10 s together. A file is taken whole or not at all: up to
+ * URI once, and for at most 10 s together. A file is taken whole or not at all: up to
  * 1 MiB, if it fits into what is left of 4 MiB.
  *
  * @param ask Requests a file from the client; resolves to `undefined` when aborted.
@@ -37,13 +37,11 @@ export async function readAttachedFiles(
   },
 ): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
-  const asked = new Set<string>();
   let left = MAX_FILES_BYTES;
   using deadline = new Deadline(READ_TIMEOUT, signal);
-  for (const uri of uris) {
+  for (const uri of new Set(uris)) {
     const path = filePath(uri);
-    if (path === undefined || asked.has(path)) continue;
-    asked.add(path);
+    if (path === undefined) continue;
     const response = await ask(path, deadline.signal);
     if (response?.fault !== undefined) {
       const isText = response.fault !== "not UTF-8";

@@ -1,8 +1,6 @@
-import type { Log } from "../io.ts";
 import type { ClientOutput } from "./client_output.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 import type { Session } from "./session.ts";
-import { safe } from "../text.ts";
 
 /**
  * The requests that one client has not answered yet. Each request ends once, with
@@ -10,7 +8,6 @@ import { safe } from "../text.ts";
  */
 export class ClientRequests {
   readonly #output: ClientOutput;
-  readonly #log: Log | undefined;
   readonly #pending = new Map<
     unknown,
     (response: RpcResponse | undefined) => void
@@ -18,9 +15,8 @@ export class ClientRequests {
   #lastId = 0;
   #closed = false;
 
-  constructor(output: ClientOutput, log?: Log) {
+  constructor(output: ClientOutput) {
     this.#output = output;
-    this.#log = log;
   }
 
   /**
@@ -37,7 +33,6 @@ export class ClientRequests {
   ): Promise<RpcResponse | undefined> {
     if (this.#closed || signal.aborted) return undefined;
     const method = "fs/read_text_file";
-    const started = performance.now();
     const id = ++this.#lastId;
     const { promise, resolve } = Promise.withResolvers<
       RpcResponse | undefined
@@ -53,11 +48,6 @@ export class ClientRequests {
     this.#output.send({ id, method, params });
     const response = await promise;
     signal.removeEventListener("abort", withdraw);
-    const outcome = response === undefined ? "no answer" : "answered";
-    this.#log?.(
-      safe`asked ${method} session=${params.sessionId}: ${outcome}`,
-      performance.now() - started,
-    );
     return response;
   }
 

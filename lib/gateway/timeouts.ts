@@ -31,5 +31,3 @@ export const TIMEOUTS = {
   /** The longest pause that `Retry-After` causes. It never shortens those above. */
   retryAfter: 30_000,
 };
-
-export type Timeouts = Readonly<typeof TIMEOUTS>;

@@ -1,8 +1,7 @@
-import type { Editor, Keyboard } from "../editor.ts";
+import type { Editor, Keyboard, Size } from "../editor.ts";
 import { type ByteSink, type ErrorOutput, readStandardInput } from "../io.ts";
 import { shown } from "../text.ts";
 import { ChatView } from "./chat_view.ts";
-import { consoleSize } from "./console_size.ts";
 import { JsonView } from "./json_view.ts";
 import { PlainLines } from "./plain_lines.ts";
 import { PromptLines } from "./stdin_prompts.ts";
@@ -15,11 +14,6 @@ interface OpenViewOptions {
   /** Writes to standard output, after everything that went to `stderr` before. */
   readonly stdout: ByteSink;
   readonly stderr: ErrorOutput;
-  /**
-   * Where prompts come from: standard input line by line, or nowhere, because the
-   * command line has them. Then standard input is not touched.
-   */
-  readonly readsPrompts: boolean;
   readonly json: boolean;
   /** What some keys call. */
   readonly keys: Omit<Keyboard, "input" | "keyMode" | "isWindowsConsole">;
@@ -33,9 +27,8 @@ export async function openView(
   terminal: Terminal,
   options: OpenViewOptions,
 ): Promise<View> {
-  const { json, readsPrompts, stderr, stdout } = options;
-  const input = () => readsPrompts ? readStandardInput() : noInput();
-  const readLines = () => new PromptLines(input(), !json && terminal.isTyped);
+  const { json, stderr, stdout } = options;
+  const readLines = () => new PromptLines(INPUT, !json && terminal.isTyped);
   if (json) return new JsonView(readLines(), stdout);
 
   if (!terminal.isScreen) {
@@ -55,8 +48,10 @@ export async function openView(
   return new ChatView({ surface, stdout, terminal, status });
 }
 
-// Not a ReadableStream: Deno takes 2 ms to load the first one.
-async function* noInput(): AsyncGenerator<Uint8Array> {}
+/** Opened when a line is read: where the command line has the prompts, none is. */
+const INPUT = {
+  [Symbol.asyncIterator]: () => readStandardInput()[Symbol.asyncIterator](),
+};
 
 /** Opens an editor, which takes the terminal over. */
 async function openEditor(
@@ -78,4 +73,14 @@ async function openEditor(
     sign: PROMPT_SIGN,
     keyboard,
   });
+}
+
+/** The size of the terminal; 80 columns and 24 rows if it is unknown. */
+export function consoleSize(): Size {
+  try {
+    const { columns, rows } = Deno.consoleSize();
+    return { columns: columns || 80, rows: rows || 24 };
+  } catch {
+    return { columns: 80, rows: 24 }; // no standard stream is a terminal
+  }
 }

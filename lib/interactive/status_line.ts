@@ -1,14 +1,7 @@
 import { cutToWidth } from "../editor.ts";
 import { pauseLabel, type ProgressEvent, type WaitEvent } from "../gateway.ts";
 import { startTimeout } from "../io.ts";
-import {
-  duration,
-  type Shown,
-  shown,
-  shownLabel,
-  shownLine,
-  type Style,
-} from "../text.ts";
+import { duration, type Shown, shown, shownLine, type Style } from "../text.ts";
 import type { Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
@@ -190,7 +183,7 @@ function afterMark(
 }
 
 function labelOf({ node, status }: ProgressEvent): Shown {
-  const [first, second] = [node, status].map((text) => shownLabel(text));
+  const [first, second] = [node, status].map((text) => shownLine(text));
   if (!first || !second) return first || second || "";
   return shown`${first}: ${second}`;
 }

@@ -73,7 +73,7 @@ export function describeTerminal(
   return {
     isTyped,
     isScreen,
-    isAscii: isLinuxConsole(),
+    isAscii: environmentVariable("TERM") === "linux", // its console
     isQuiet,
     isPlain,
     style: styleOf(canDraw, wishes),
@@ -123,12 +123,6 @@ function usesColour({ color, plain }: Wishes): boolean {
 function isDumb(): boolean {
   const term = environmentVariable("TERM") ?? "";
   return term === "dumb" || term === "" && Deno.build.os !== "windows";
-}
-
-/** Whether the terminal is the Linux console, whose font lacks most characters. */
-function isLinuxConsole(): boolean {
-  const term = environmentVariable("TERM") ?? "";
-  return term === "linux" || term.endsWith(".linux");
 }
 
 /** Whether `CI` is set: to anything but empty, `0` or `false`. */

@@ -13,13 +13,6 @@ export function shownLine(
   return plainLine(shorten(text, maxLength)) as Shown;
 }
 
-/** The start of a name on one line, clean: at most 1,000 UTF-16 code units. */
-export function shownLabel(name: Redacted): Shown {
-  return shownLine(name, MAX_LABEL_LENGTH).trim() as Shown;
-}
-
-const MAX_LABEL_LENGTH = 1000;
-
 /** A reply, clean, with its lines. */
 export function shownReply(text: Unchanged): Shown {
   return plainText(text) as Shown;

@@ -56,7 +56,6 @@ Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a
     "create run session=S request=Q: 429",
     "create run session=S request=Q: 422",
     "session/prompt id=3 session=S: error -32603, create run thread=S: 422",
-    "asked fs/read_text_file session=S: answered",
     "create run session=S request=Q: 200",
     "stream run session=S run=R request=Q: 200",
     "stream run session=S run=R request=Q: 1 message had no text that can be read",

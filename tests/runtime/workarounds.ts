@@ -84,7 +84,7 @@ const ROWS: readonly Row[] = [
     { since: "2.9.0", isNeeded: () => isSlow("setTimeout(() => {}, 1);") },
   ],
   [
-    "Standard streams are not web streams (`lib/io/standard_streams.ts`, `lib/interactive/open_view.ts`)",
+    "Standard streams are not web streams (`lib/io/standard_streams.ts`)",
     "The first `ReadableStream` of a process takes 2 ms",
     { since: "2.9.0", isNeeded: () => isSlow("new ReadableStream({});") },
   ],

@@ -8,7 +8,7 @@ import {
   type TurnEvent,
   type TurnOptions,
 } from "../../lib/gateway.ts";
-import { TIMEOUTS, type Timeouts } from "../../lib/gateway/timeouts.ts";
+import { TIMEOUTS } from "../../lib/gateway/timeouts.ts";
 import {
   type Behaviour,
   complete,
@@ -81,7 +81,7 @@ export interface Turn {
  */
 export async function takeTurn(
   answers: Answers,
-  timeouts: Partial<Timeouts> = {},
+  timeouts: Partial<typeof TIMEOUTS> = {},
   onEvent: (event: CreationEvent | TurnEvent) => void = () => {},
 ): Promise<Turn> {
   await using service = startService(answers);
@@ -136,7 +136,7 @@ const NEVER = 36_000_000;
  * Timeouts for tests: retries follow at once, and no timeout expires on a slow
  * machine. A test sets the timeout that it tests.
  */
-const QUICK_TIMEOUTS: Timeouts = {
+const QUICK_TIMEOUTS: typeof TIMEOUTS = {
   answer: NEVER,
   errorText: NEVER,
   idle: NEVER,
@@ -159,7 +159,7 @@ const QUICK_TIMEOUTS: Timeouts = {
  */
 export function gatewayTo(
   service: { readonly url: string },
-  timeouts: Partial<Timeouts> = {},
+  timeouts: Partial<typeof TIMEOUTS> = {},
   options: Pick<RemoteGatewayOptions, "log"> = {},
 ): RemoteGateway {
   Object.assign(TIMEOUTS, QUICK_TIMEOUTS, timeouts);

@@ -16,7 +16,6 @@ export type Scheme = typeof SCHEMES[number];
 
 /** What the reply codes mean with which SOCKS refuses (RFC 1928, 6). */
 const SOCKS_REPLIES: Readonly<Record<number, Partial<Failure>>> = {
-  1: { reason: safe`it failed` },
   2: { reason: safe`its rules forbid it`, stage: "refused" },
   3: { reason: safe`it has no route there`, problem: "no connection" },
   4: { reason: safe`it cannot find or reach the host` },
@@ -24,7 +23,6 @@ const SOCKS_REPLIES: Readonly<Record<number, Partial<Failure>>> = {
     reason: safe`it says: connection refused`,
     problem: "connection refused",
   },
-  6: { reason: safe`it says: timed out` },
 };
 
 /** The error for a proxy. Without other parts, it closed the connection. */

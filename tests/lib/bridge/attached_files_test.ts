@@ -64,11 +64,8 @@ async function read(
 
 Deno.test("readAttachedFiles() asks for one file after the other, and for each one once", async () => {
   const log: string[] = [];
-  const uris = ["file:///a", "https://host/b", "file://localhost/a"];
-  const texts = await readAttachedFiles([
-    ...uris,
-    ...["file:///c", "file:///%63"],
-  ], {
+  const uris = ["file:///a", "https://host/b", "file:///a", "file:///%63"];
+  const texts = await readAttachedFiles(uris, {
     ask: async (path) => {
       log.push(`asked for ${path}`);
       await setImmediate();
@@ -81,7 +78,7 @@ Deno.test("readAttachedFiles() asks for one file after the other, and for each o
   assertEquals(log, ["asked for /a", "got /a", "asked for /c", "got /c"]);
   assertEquals(
     [...texts],
-    [["file:///a", "text of /a"], ["file:///c", "text of /c"]],
+    [["file:///a", "text of /a"], ["file:///%63", "text of /c"]],
   );
 });
 

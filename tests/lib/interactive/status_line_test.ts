@@ -107,11 +107,7 @@ const SCRIPTS = {
     progress a\x1b[31mb\x1b]0;t\x07c: d\re\tf\u202eg
     |   started  0.0 s
     row
-    | ⠋ abc: d e fg  0.0 s  Ctrl-C stops
-    progress   plan :  started
-    |   abc: d e fg  0.0 s
-    row
-    | ⠋ plan: started  0.0 s  Ctrl-C stops`,
+    | ⠋ abc: d e fg  0.0 s  Ctrl-C stops`,
 };
 for (const [what, script] of Object.entries(SCRIPTS)) {
   Deno.test(`StatusLine shows ${what}`, () => {

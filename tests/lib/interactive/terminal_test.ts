@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { consoleSize } from "../../../lib/interactive/console_size.ts";
+import { consoleSize } from "../../../lib/interactive/open_view.ts";
 import {
   describeTerminal,
   type Terminal,
@@ -76,7 +76,6 @@ testRows(
   ttt     | CI=yes              | isTyped !isScreen                           |
   ttt     | TERM=               | ${EMPTY_TERM}                               |
   ttt     | TERM=linux          | isAscii                                     |
-  ttt     | TERM=screen.linux   | isAscii                                     |
   ttt     | TERM=xterm          | !isAscii                                    |
 `,
   ({ streams, start, found, keys }) => {
