@@ -1,5 +1,5 @@
-import config from "../../deno.json" with { type: "json" };
 import { loadSettings, type Settings } from "../../lib/settings.ts";
+import { stub } from "./stubs.ts";
 
 /** The sources of settings. */
 export interface SettingsSources {
@@ -12,17 +12,9 @@ export interface SettingsSources {
 /** The text of `.env`, or a function that creates it. */
 export type Dotenv = string | Uint8Array | ((path: string) => void);
 
-const SETTINGS = config.permissions.client.env
-  .filter((name) => name.startsWith("APP_"));
-
 /** The variables that name proxies, in upper and lower case. */
 export const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"]
   .flatMap((name) => [name, name.toUpperCase()]);
-
-const NETWORK = [
-  ...PROXY_VARIABLES,
-  ...["no_proxy", "NO_PROXY", "DENO_CERT", "DENO_TLS_CA_STORE"],
-];
 
 /** Calls `loadSettings()` with the given sources and no others. */
 export function loadSettingsIn(
@@ -34,8 +26,8 @@ export function loadSettingsIn(
 }
 
 /**
- * Calls `act` in a new folder, and returns its result. It restores the
- * environment and the current folder.
+ * Calls `act` in a new folder with these variables alone, and returns its result. It
+ * restores the environment and the current folder.
  */
 export function within<T>(
   { env = {}, dotenv }: SettingsSources,
@@ -45,33 +37,24 @@ export function within<T>(
   const cwd = Deno.cwd();
   try {
     Deno.chdir(folder.path);
-    return replaceVariables([...SETTINGS, ...NETWORK], env, act);
+    return withVariables(env, act);
   } finally {
     Deno.chdir(cwd);
   }
 }
 
-/** Calls `act` with these variables of the environment for `fetch`, and no others. */
+/** Calls `act` with these variables of the environment, and no others. */
 export function withVariables<T>(
-  variables: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string | undefined>>,
   act: () => T,
 ): T {
-  return replaceVariables(NETWORK, variables, act);
-}
-
-/** Calls `act` with the given values of these variables; the others are not set. */
-function replaceVariables<T>(
-  names: readonly string[],
-  values: Readonly<Record<string, string | undefined>>,
-  act: () => T,
-): T {
-  const before = names.map((name) => Deno.env.get(name));
-  try {
-    for (const name of names) setVariable(name, values[name]);
-    return act();
-  } finally {
-    names.forEach((name, index) => setVariable(name, before[index]));
-  }
+  const left = new Map(Object.entries(variables));
+  using _ = stub(Deno.env, {
+    get: (name) => left.get(name),
+    has: (name) => left.get(name) !== undefined,
+    delete: (name) => void left.delete(name),
+  });
+  return act();
 }
 
 /** A new folder with a `.env`, if one is given. Dispose of it to remove it. */
@@ -88,9 +71,4 @@ export class Folder implements Disposable {
   [Symbol.dispose](): void {
     Deno.removeSync(this.path, { recursive: true });
   }
-}
-
-function setVariable(name: string, value: string | undefined): void {
-  if (value === undefined) Deno.env.delete(name);
-  else Deno.env.set(name, value);
 }

@@ -1,52 +1,33 @@
 import { assert, assertEquals } from "@std/assert";
 import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { logReason, toRpcError } from "../../../lib/bridge/service_failure.ts";
-import type { ServiceError } from "../../../lib/gateway.ts";
+import type { RemoteOperation } from "../../../lib/gateway/failure/fate.ts";
 import { Redactor } from "../../../lib/text.ts";
 import { serviceError } from "../../support/service_errors.ts";
-import { serviceId } from "../../support/texts.ts";
-import { redacted } from "../../support/texts.ts";
+import { testRows } from "../../support/tables.ts";
+import { redacted, serviceId } from "../../support/texts.ts";
 
-const refused = { reason: redacted("No"), stage: "refused" } as const;
-const GONE = "No. The chat may be gone: start a new one.";
-
-/** What the error for each failure says. */
-const MESSAGES: readonly (readonly [
-  cause: ServiceError,
-  message: string,
-  details?: string,
-])[] = [
-  [
-    serviceError("create thread", {
-      ...refused,
-      advice: redacted("Look again"),
-    }),
-    "No. Look again.",
-  ],
-  [
-    serviceError("create run", { ...refused, isThreadGone: true }),
-    GONE,
-    `Session not found: ${GONE}`,
-  ],
-  [
-    serviceError("stream run", {
+testRows(
+  "toRpcError() says in an editor's words what failed in {operation}, {failure}: {message}",
+  "operation | failure | message | details",
+  `
+create thread | {"stage":"refused","advice":"Look again"}    | No. Look again. |
+create run    | {"stage":"refused","isThreadGone":true}       | No. The chat may be gone: start a new one. | Session not found: No. The chat may be gone: start a new one.
+stream run    | {"stage":"failed","detail":"why"}            | No: why. |
+`,
+  ({ operation, failure, message, details }) => {
+    const cause = serviceError(operation as RemoteOperation, {
       reason: redacted("No"),
-      stage: "failed",
-      detail: redacted("why"),
-    }),
-    "No: why.",
-  ],
-];
-Deno.test("toRpcError() says in an editor's words what failed", () => {
-  for (const [cause, message, details = message] of MESSAGES) {
+      ...JSON.parse(failure),
+    });
     const error = toRpcError(cause, "session/prompt");
     assertEquals(error.cause, cause);
-    assertEquals(
+    assertEquals<unknown>(
       [error.code, error.message, error.details],
-      [-32603, message, details],
+      [-32603, message, details || message],
     );
-  }
-});
+  },
+);
 
 Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error internal", () => {
   const error = new RpcError(-32602, redacted("Invalid params"));

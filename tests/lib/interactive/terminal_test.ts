@@ -5,44 +5,31 @@ import {
   type Terminal,
   type Wishes,
 } from "../../../lib/interactive/terminal.ts";
-import type { StreamKind } from "../../../lib/io.ts";
 import { COLOURED } from "../../../lib/text.ts";
 import { stub } from "../../support/stubs.ts";
 import { testRows } from "../../support/tables.ts";
 
-const KINDS: Readonly<Record<string, StreamKind>> = {
-  t: "terminal",
-  l: "lines",
-  d: "data",
-};
+const KINDS = { t: "terminal", l: "lines", d: "data" } as const;
 
 /**
  * @param streams The kinds of the three streams, and of `-p` a `p`.
  * @param start Options and variables; `TERM` is `xterm` by default.
  */
 function describe(streams: string, start: readonly string[]): Terminal {
-  const [stdin, stdout, stderr] = Array.from(
-    streams,
-    (kind) => KINDS[kind] ?? "data",
-  );
-  const isSet = (option: string) => start.includes(option);
-  const color = start.find((word) => word.startsWith("--color"))?.slice(8);
+  const kindOf = (index: number) =>
+    KINDS[streams.charAt(index) as keyof typeof KINDS];
   const valueOf = (name: string) =>
     start.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
   using _ = stub(Deno.env, {
     get: (name) => valueOf(name) ?? (name === "TERM" ? "xterm" : undefined),
   });
   return describeTerminal(
-    {
-      stdin: stdin ?? "data",
-      stdout: stdout ?? "data",
-      stderr: stderr ?? "data",
-    },
+    { stdin: kindOf(0), stdout: kindOf(1), stderr: kindOf(2) },
     !streams.endsWith("p"),
     {
-      color: (color ?? "auto") as Wishes["color"],
-      plain: isSet("--plain"),
-      quiet: isSet("--quiet"),
+      color: (valueOf("--color") ?? "auto") as Wishes["color"],
+      plain: start.includes("--plain"),
+      quiet: start.includes("--quiet"),
     },
   );
 }
