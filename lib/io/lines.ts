@@ -85,21 +85,18 @@ export class WholeLines {
    */
   endingIn(chunk: Uint8Array): WholeText[] {
     const length = this.#unfinished.length + chunk.length;
-    const mayBeTooLong = this.#isTooLong || length > this.#maxBytes;
-    const parts = mayBeTooLong ? cutAfterNewlines(chunk) : this.#cut(chunk);
-    return parts.flatMap((bytes) => this.#add(bytes));
-  }
-
-  /** Cuts a chunk into the end of the unfinished line, whole lines, and the rest. */
-  #cut(chunk: Uint8Array): readonly Uint8Array[] {
+    if (this.#isTooLong || length > this.#maxBytes) {
+      return cutAfterNewlines(chunk).flatMap((bytes) => this.#add(bytes));
+    }
+    // Only its own end is joined to the unfinished line: the rest would be copied.
     const isBegun = this.#unfinished.length > 0;
     const first = isBegun ? chunk.indexOf(NEWLINE) + 1 : 0;
     const end = chunk.lastIndexOf(NEWLINE) + 1;
-    return [
-      chunk.subarray(0, first),
-      chunk.subarray(first, end),
-      chunk.subarray(end),
-    ].filter((part) => part.length > 0);
+    const lines: WholeText[] = [];
+    if (first > 0) lines.push(...this.#finish(chunk.subarray(0, first)));
+    if (end > first) lines.push(...this.#finish(chunk.subarray(first, end)));
+    if (end < chunk.length) this.#unfinished.add(chunk.subarray(end));
+    return lines;
   }
 
   /** The last line, if it has no newline. */

@@ -104,6 +104,8 @@ export function jsonLine(value: object, text = ""): string | LineInParts {
   };
 }
 
+const CONTROLS = /[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+
 /**
  * Escapes the control characters that JSON leaves as they are (DEL, C1, line
  * separators and the characters that reorder others), so that it can be shown on
@@ -112,8 +114,10 @@ export function jsonLine(value: object, text = ""): string | LineInParts {
  * @param json JSON, at most 256 KiB: a function is called for each match.
  */
 export function escapeControls(json: string): string {
+  // Looking for one takes less than replacing none.
+  if (!CONTROLS.test(json)) return json;
   return json.replace(
-    /[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    CONTROLS,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

@@ -38,11 +38,17 @@ export async function* followRun(
   const run = new FollowedRun(call, request, clock);
   try {
     for (;;) {
-      const ended = yield* run.follow();
-      if (ended === undefined) return;
-      const { failure, retry } = ended;
-      if (retry === undefined) throw call.errorOf(failure);
-      yield* call.wait(failure, retry);
+      const { now } = clock;
+      const attempt: Attempt = { askedAt: now, endedAt: now, isWhole: false };
+      let failure: Failure;
+      try {
+        return yield* run.read(attempt);
+      } catch (error) {
+        failure = call.failureOf(error);
+      }
+      const ended = run.end(attempt, failure);
+      if (ended.retry === undefined) throw call.errorOf(ended.failure);
+      yield* call.wait(ended.failure, ended.retry);
     }
   } finally {
     run.logNotUnderstood();
@@ -83,37 +89,11 @@ class FollowedRun {
   }
 
   /**
-   * Makes one attempt to follow the run. Returns `undefined` if its reply came.
-   *
-   * @throws The signal's reason, if the call is dropped.
-   */
-  async *follow(): AsyncGenerator<readonly StreamEvent[], Ended | undefined> {
-    const { signal } = this.#call;
-    const { now } = this.#clock;
-    const attempt: Attempt = { askedAt: now, endedAt: now, isWhole: false };
-    let failure: Failure;
-    try {
-      yield* this.#read(attempt);
-      return undefined;
-    } catch (error) {
-      failure = this.#call.failureOf(error);
-    }
-    attempt.endedAt = this.#clock.now;
-    const record = this.#record;
-    failure = record.failureAfter(failure, signal.aborted);
-    const attempts = withAttempt(this.#attempts, attempt);
-    this.#attempts = attempts;
-    const mayRepeat = this.#mayRepeat;
-    const state = { mayRepeat, retryField: record.retry, attempts };
-    return { failure, retry: retryStream(failure, state) };
-  }
-
-  /**
-   * Reads a stream up to the reply.
+   * Makes one attempt to follow the run: reads a stream up to the reply.
    *
    * @throws {RequestError} If it ends before that, or cannot be read.
    */
-  async *#read(attempt: Attempt): AsyncGenerator<readonly StreamEvent[], void> {
+  async *read(attempt: Attempt): AsyncGenerator<readonly StreamEvent[], void> {
     const { signal, state, redactor, usesTls } = this.#call;
     const record = this.#record;
     const { dataLines } = record;
@@ -126,15 +106,15 @@ class FollowedRun {
       ) {
         signal.throwIfAborted();
         if (record.hasObjects) state.noteEvents();
-        const openTime = this.#clock.now - attempt.openedAt;
         const { events, hasNews, isReplaying } = batch;
         const isOld = isReplaying && events.length === 0;
-        if (isOld && isReplayOver(openTime)) {
+        const { now } = this.#clock;
+        if (isOld && isReplayOver(now - attempt.openedAt)) {
           const reason =
             safe`The service repeats old events and sends no new ones`;
           throw new RequestError({ stage: "perhaps taken", reason });
         }
-        if (hasNews) attempt.newestAt = this.#clock.now;
+        if (hasNews) attempt.newestAt = now;
         if (events.length === 0) continue;
         this.#hasDelivered = true;
         isComplete = events.at(-1)?.type === "reply";
@@ -153,6 +133,18 @@ class FollowedRun {
     const reason = safe`The stream ended without a reply`;
     const problem = "stream ended";
     throw new RequestError({ stage: "perhaps taken", reason, problem });
+  }
+
+  /** Decides what follows an attempt that has ended without the reply. */
+  end(attempt: Attempt, cause: Failure): Ended {
+    const record = this.#record;
+    attempt.endedAt = this.#clock.now;
+    const failure = record.failureAfter(cause, this.#call.signal.aborted);
+    const attempts = withAttempt(this.#attempts, attempt);
+    this.#attempts = attempts;
+    const mayRepeat = this.#mayRepeat;
+    const state = { mayRepeat, retryField: record.retry, attempts };
+    return { failure, retry: retryStream(failure, state) };
   }
 
   #nextRequest(): ServiceRequest {
