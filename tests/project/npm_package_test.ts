@@ -50,17 +50,15 @@ async function install(folder: string): Promise<void> {
 }
 
 Deno.test("the npm package", async (t) => {
-  const folder = await Deno.makeTempDir();
+  using scratch = new Folder();
+  const folder = scratch.path;
   await install(folder);
   const installed = `${folder}/node_modules/agent-gateway`;
   const packages = `${folder}/node_modules/@deno`;
-  const [system] = await Array.fromAsync(Deno.readDir(packages));
-  const deno = `${packages}/${system?.name}/deno`;
+  const deno = `${packages}/${namesIn(packages)[0]}/deno`;
   const command = ["node", `${installed}/agent-gateway.cjs`];
   const run = (args: readonly string[], options: ProgramOptions = {}) =>
     programOutput([...command, ...args], options);
-  const readJson = async (name: string) =>
-    JSON.parse(await Deno.readTextFile(`${installed}/${name}`));
 
   await t.step(
     "starts the pinned Deno of its system, without any script, with exactly the permissions of the client, and its code in one file",
@@ -69,47 +67,42 @@ Deno.test("the npm package", async (t) => {
       assertEquals([code, stderr], [0, ""]);
       assertStringIncludes(stdout, `(deno ${PINNED_DENO}, `);
 
-      const { dependencies, optionalDependencies, scripts } = await readJson(
-        "package.json",
+      const read = (name: string) => Deno.readTextFile(`${installed}/${name}`);
+      const manifest = JSON.parse(await read("package.json"));
+      assertEquals([manifest.dependencies, manifest.scripts], [
+        undefined,
+        undefined,
+      ]);
+      const denos = Object.values(manifest.optionalDependencies);
+      assertEquals(denos, Array(6).fill(PINNED_DENO));
+      const flags: string[] = JSON.parse(await read("flags.json"));
+      const permissions = flags.filter((it) =>
+        /^--(?:allow|no-prompt)/.test(it)
       );
-      assertEquals([dependencies, scripts], [undefined, undefined]);
-      assertEquals(
-        Object.values(optionalDependencies),
-        Array(6).fill(PINNED_DENO),
-      );
-      const flags: string[] = await readJson("flags.json");
-      assertEquals(
-        flags.filter((flag) => /^--(?:allow|no-prompt)/.test(flag)),
-        [...clientPermissionFlags],
-      );
-      const files = await Array.fromAsync(Deno.readDir(installed));
-      assert(files.every(({ isDirectory }) => !isDirectory));
-      const modules = files.map(({ name }) => name).filter((n) =>
-        /js$/.test(n)
-      );
-      assertEquals(modules.sort(), ["agent-gateway.cjs", "agent-gateway.js"]);
+      assertEquals(permissions, [...clientPermissionFlags]);
+      const files = namesIn(installed);
+      assertEquals(files.filter((name) => !/\.(?:json|md)$/.test(name)), [
+        ...["LICENSE", "agent-gateway.cjs", "agent-gateway.js"],
+      ]);
     },
   );
 
   await t.step("keeps from the program what steers Deno", async () => {
-    const cwd = await Deno.makeTempDir();
+    await using service = ReferenceService.start();
+    using cwd = new Folder();
     const preload = `${folder}/preload.cjs`;
     const code = 'if (globalThis.Deno) console.error("loaded");';
     await Deno.writeTextFile(preload, code);
     const env = {
-      ...STEERING_VARIABLES,
+      ...{ ...STEERING_VARIABLES, ...settings(service) },
       ...{ DENO_LOG: "debug", DENO_TOKIO_METRICS: "1" },
       ...{ NODE_OPTIONS: `--require ${preload}`, SSLKEYLOGFILE: "secrets" },
     };
-    const { stderr } = await run(["--version"], { cwd, env });
-    assertEquals(stderr, "");
-    await using service = ReferenceService.start();
-    const prompted = await run(["-q", "-p", "hello"], {
-      cwd,
-      env: { ...env, ...settings(service) },
-    });
-    assertEquals([prompted.code, prompted.stderr], [0, ""]);
-    await Deno.remove(cwd); // It is empty.
+    for (const args of [["--version"], ["-q", "-p", "hello"]]) {
+      const { code, stderr } = await run(args, { cwd: cwd.path, env });
+      assertEquals([code, stderr], [0, ""]);
+    }
+    assertEquals(namesIn(cwd.path), []);
   });
 
   await t.step(
@@ -123,7 +116,7 @@ Deno.test("the npm package", async (t) => {
       };
       for (const [what, files] of Object.entries(folders)) {
         using at = new Folder();
-        const cwd = at.path;
+        const { path: cwd } = at;
         await writeFiles(cwd, files);
         const isTaken = () => namesIn(cwd).includes("taken");
         const options = { cwd, env: settings(service), input: "hello\n" };
@@ -144,21 +137,18 @@ Deno.test("the npm package", async (t) => {
     ignore: Deno.build.os !== "linux",
     async fn() {
       await using service = ReferenceService.start();
-      const TMPDIR = await Deno.makeTempDir();
+      using temporary = new Folder();
+      const nowhere = {
+        HOME: "/proc/nobody",
+        XDG_CACHE_HOME: "",
+        DENO_DIR: "",
+      };
       const { stdout } = await run(["-q", "-p", "hello"], {
-        env: {
-          ...settings(service),
-          HOME: "/proc/nobody",
-          XDG_CACHE_HOME: "",
-          DENO_DIR: "",
-          TMPDIR,
-        },
+        env: { ...settings(service), ...nowhere, TMPDIR: temporary.path },
       });
 
       assertEquals(stdout, `${REPLY}\n`);
-      const [cache] = await Array.fromAsync(Deno.readDir(TMPDIR));
-      assertMatch(cache?.name ?? "", /^agent-gateway-\d+$/);
-      await Deno.remove(TMPDIR, { recursive: true });
+      assertMatch(namesIn(temporary.path).join(), /^agent-gateway-\d+$/);
     },
   });
 
@@ -231,6 +221,4 @@ Deno.test("the npm package", async (t) => {
     await Deno.remove(packages, { recursive: true });
     await refuse(command, /^.* package @deno\/\w+-\S+ is not installed: .*\n$/);
   });
-
-  await Deno.remove(folder, { recursive: true });
 });
