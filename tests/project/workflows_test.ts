@@ -2,6 +2,8 @@ import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { parse, stringify } from "yaml";
 import { sha256 } from "../../tools/checksums.ts";
 import { PINNED_DENO } from "../../tools/pins.ts";
+import { Folder } from "../support/environment.ts";
+import { namesIn, writeFiles } from "../support/files.ts";
 import { lint } from "../support/lint_workflows.ts";
 import { programOutput } from "../support/program_output.ts";
 import { rowsOf } from "../support/tables.ts";
@@ -23,16 +25,10 @@ const ACTION = "actions/deno/action.yml";
 
 /** The texts of the workflows and the action, by their names. */
 const TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
-  [
-    ...Array.from(
-      Deno.readDirSync(`${ROOT}/.github/workflows`),
-      ({ name }) => `workflows/${name}`,
-    ).sort(),
-    ACTION,
-  ].map((path) => [
-    path.replace("workflows/", ""),
-    Deno.readTextFileSync(`${ROOT}/.github/${path}`),
-  ]),
+  [...namesIn(`${ROOT}/.github/workflows`), ACTION].map((name) => {
+    const folder = name === ACTION ? "" : "workflows/";
+    return [name, Deno.readTextFileSync(`${ROOT}/.github/${folder}${name}`)];
+  }),
 );
 
 /** A workflow as GitHub reads it, and its jobs; those of the action are its steps. */
@@ -109,22 +105,19 @@ Deno.test("no script of a workflow holds an expression, which would be part of i
   for (const { run = "" } of STEPS) assertNotMatch(run, /\$\{\{/);
 });
 
-Deno.test("the commands of the documents run the Deno of .ci/deno-version", async () => {
+Deno.test("the documents name the Deno of .ci/deno-version, and the oldest one that CI tests", async () => {
+  const read = (name: string) => Deno.readTextFile(`${ROOT}/${name}`);
   for (const name of ["README.md", "CONTRIBUTING.md"]) {
-    const text = await Deno.readTextFile(`${ROOT}/${name}`);
-    const commands = text.match(/\bdeno@[\d.]+/g) ?? [];
+    const commands = (await read(name)).match(/\bdeno@[\d.]+/g) ?? [];
     assertEquals(new Set(commands), new Set([`deno@${PINNED_DENO}`]), name);
   }
-});
-
-Deno.test("CI tests the oldest Deno that the documents promise", async () => {
-  const script = await Deno.readTextFile(`${ROOT}/.ci/oldest`);
-  const [, tested] = /^oldest=(\d+\.\d+)\.0$/m.exec(script) ?? [];
-  const install = await Deno.readTextFile(`${ROOT}/docs/install.md`);
-  const [, promised] = /^\| \[Deno\].*?\| Deno (\d+\.\d+) /m.exec(install) ??
+  const [, tested] = /^oldest=(\d+\.\d+)\.0$/m.exec(await read(".ci/oldest")) ??
     [];
   assert(tested !== undefined);
-  assertEquals(promised, tested);
+  assertMatch(
+    await read("docs/install.md"),
+    RegExp(`^\\| \\[Deno\\].*?\\| Deno ${tested} `, "m"),
+  );
 });
 
 /** Runs a step of a workflow, by the name of the step, as GitHub does. */
@@ -177,14 +170,12 @@ Deno.test({
     "a release is made once, asks reviewers, and GitHub's failures are none of its answers",
   ignore: Deno.build.os !== "linux", // as the workflow is
   async fn() {
-    const folder = await Deno.makeTempDir();
-    await Deno.mkdir(`${folder}/dist`);
-    await Deno.writeTextFile(`${folder}/dist/SHA256SUMS`, "sums");
-    await Deno.writeTextFile(`${folder}/dist/agent-gateway-1.2.3.tgz`, "");
-    await Deno.writeTextFile(`${folder}/gh`, GH, { mode: 0o755 });
-    for (const name of ["npm", "tar"]) {
-      await Deno.symlink("gh", `${folder}/${name}`);
-    }
+    using scratch = new Folder();
+    const folder = scratch.path;
+    await writeFiles(folder, {
+      ...{ gh: GH, npm: "-> gh", tar: "-> gh", "dist/SHA256SUMS": "sums" },
+      "dist/agent-gateway-1.2.3.tgz": "",
+    });
     const PATH = `${folder}:${Deno.env.get("PATH")}`;
     for (const { step, ANSWER, PUBLISHED, code, log } of STEPS_BY_ANSWER) {
       await Deno.writeTextFile(`${folder}/log`, "");
@@ -195,7 +186,6 @@ Deno.test({
       const done = `${output.code} ${calls.replaceAll("\n", " ")}${missing}`;
       assertEquals(done.trim(), `${code} ${log}`.trim(), `${step}: ${ANSWER}`);
     }
-    await Deno.remove(folder, { recursive: true });
   },
 });
 
@@ -217,10 +207,13 @@ Deno.test({
   name: "the patch of the workflow Update may modify pins, and do nothing else",
   ignore: Deno.build.os !== "linux", // as the workflow is
   async fn() {
-    const tools = await Deno.makeTempDir();
-    await Deno.writeTextFile(`${tools}/gh`, "#!/bin/sh\n", { mode: 0o755 });
+    using scratch = new Folder();
+    const tools = scratch.path;
     const config = `${tools}/config`;
-    await Deno.writeTextFile(config, "[user]\nname = t\nemail = t\n");
+    await writeFiles(tools, {
+      gh: "#!/bin/sh\n",
+      config: "[user]\nname = t\nemail = t\n",
+    });
     const env = {
       PATH: `${tools}:${Deno.env.get("PATH")}`,
       GIT_CONFIG_GLOBAL: config,
@@ -242,7 +235,8 @@ Deno.test({
       tools,
     );
     for (const { what, change, code } of PATCHES) {
-      const folder = await Deno.makeTempDir();
+      using place = new Folder();
+      const folder = place.path;
       await shell(
         `
         cp -r ${tools}/origin ${tools}/work . && cp -r work changed
@@ -252,14 +246,9 @@ Deno.test({
       );
       const step = await runStep("Open a pull request", `${folder}/work`, env);
       const branches = await shell("git branch", `${folder}/origin`);
-      assertEquals(
-        `${step.code}`,
-        code,
-        `${what}: ${step.stdout}${step.stderr}`,
-      );
+      const about = `${what}: ${step.stdout}${step.stderr}`;
+      assertEquals(`${step.code}`, code, about);
       assertEquals(branches.includes("update-"), code === "0", what);
-      await Deno.remove(folder, { recursive: true });
     }
-    await Deno.remove(tools, { recursive: true });
   },
 });
