@@ -17,7 +17,7 @@ import {
 } from "./plans.ts";
 import type { HttpClient } from "./relayed.ts";
 import type { Run } from "./service.ts";
-import type { World } from "./world.ts";
+import { KnownBlob, type World } from "./world.ts";
 
 /** What the program gives to `fetch`. */
 export type Request = RequestInit & { readonly client: HttpClient };
@@ -102,8 +102,8 @@ export class Exchange {
     this.askedAt = world.now;
     this.url = url;
     this.headers = new Headers(headers);
-    const text = world.texts.get(body as Blob);
-    this.prompt = text === undefined ? undefined : JSON.parse(text).prompt;
+    const isKnown = body instanceof KnownBlob;
+    this.prompt = isKnown ? JSON.parse(body.known).prompt : undefined;
     this.isRelayed = client.proxy !== undefined;
     this.response = this.#answered.promise;
     const drop = () => {

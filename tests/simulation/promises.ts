@@ -474,7 +474,6 @@ function* repeatsPosts(facts: Facts): Broken {
     ),
     ({ prompt }) => prompt ?? "the thread",
   );
-  const stopped = world.stoppedBetween(0, Infinity);
   for (const [name, exchanges] of groups) {
     const seen = prompts.find(({ prompt }) => prompt === name);
     const mayEnd = limit !== undefined || !isQuick ||
@@ -492,8 +491,9 @@ function* repeatsPosts(facts: Facts): Broken {
         yield `${outcome} is sent again`;
       } else {
         const time = next.askedAt - exchange.endedAt;
-        const most = isQuick ? pause.most + stopped + 3_000 : Infinity;
-        if (time < pause.least - 1 || time > most) {
+        const running = world.runningTime(exchange.endedAt, next.askedAt);
+        const isLate = isQuick && running > pause.most + 3_000;
+        if (time < pause.least - 1 || isLate) {
           yield `${outcome} is sent again after ${time} ms`;
         }
       }
@@ -546,20 +546,24 @@ function* followsRuns(facts: Facts): Broken {
   }
 }
 
+/**
+ * How much earlier a limit may be noticed, in milliseconds: each of three stops may be
+ * noticed by the lateness of a tick, which comes every 5 s.
+ */
+const TOLERANCE = 19_000;
+
 /** Why a run was given up too soon; `undefined` if it was not. */
 function whyTooSoon(
   attempts: readonly Exchange[],
   endedAt: number,
   world: World,
 ): string | undefined {
-  // A stop is noticed by the lateness of a tick that comes every 5 s.
-  const tolerance = 1_000 + 6_000 * world.stops.length;
   const [first] = attempts;
   const last = attempts.at(-1);
   if (last?.ending === "dropped" && last.status === 200) {
     const silence = world.runningTime(last.lastSign, endedAt);
     const open = world.runningTime(last.openedAt ?? 0, endedAt);
-    if (silence < LOSS && open < SILENCE - tolerance) {
+    if (silence < LOSS && open < SILENCE - TOLERANCE) {
       return `while its stream is alive, open for ${Math.round(open)} ms`;
     }
   }
@@ -575,8 +579,8 @@ function whyTooSoon(
   const lastFive = attempts.slice(-5);
   const hasNoMore = lastFive.length === 5 &&
     lastFive.every((attempt) => isEmpty(attempt, openTime(attempt)));
-  if (hasNoMore || failing >= 120_000 - tolerance) return undefined;
-  if (old >= SILENCE - tolerance) return undefined;
+  if (hasNoMore || failing >= 120_000 - TOLERANCE) return undefined;
+  if (old >= SILENCE - TOLERANCE) return undefined;
   const times = [failing, old].map((time) => `${Math.round(time / 1000)} s`);
   return `after ${times[0]} of failures, ${times[1]} after an event`;
 }

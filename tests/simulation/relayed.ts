@@ -304,13 +304,13 @@ export class Machine {
     const { promise, resolve, reject } = Promise.withResolvers<Socket>();
     const isUnreachable = fault.kind === "unreachable";
     const ms = isUnreachable ? fault.ms : 10 + world.below(20);
-    const arrival = world.after(ms, "socket", () => {
+    const cancel = world.after(ms, "socket", () => {
       if (!isUnreachable) return resolve(this.#open(visit, fault));
       visit.failure = fault.text;
       reject(new Error(fault.text.replace(/^(?:tcp connect|dns) error: /, "")));
     });
     signal.addEventListener("abort", () => {
-      world.cancel(arrival);
+      cancel();
       reject(signal.reason);
     });
     return promise;

@@ -88,7 +88,7 @@ function updatesOf(
     const { sessionId, update } = params;
     const { sessionUpdate, messageId, content } = update;
     const isAgain = sessionUpdate === "agent_message_chunk" &&
-      (known.has(messageId) || content.text.startsWith("Earlier messages"));
+      known.has(messageId);
     known.add(messageId);
     const prompt = prompts.find((sent) =>
       sent.sessionId === sessionId && sent.at <= at && !answered.has(sent.id)

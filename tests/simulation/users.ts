@@ -11,6 +11,7 @@ import { RemoteGateway } from "../../lib/gateway.ts";
 import { runConversation } from "../../lib/interactive.ts";
 import { ErrorOutput, outputSink, readStandardInput } from "../../lib/io.ts";
 import { anySpan, API_KEY, type Drawn } from "./plans.ts";
+import { Socket } from "./sockets.ts";
 import type { World } from "./world.ts";
 
 /** How somebody reads what the program writes, from the write of a number on. */
@@ -29,6 +30,7 @@ type ReaderPlan = Drawn<typeof anyReader>;
 export const anyScript = fc.record({
   kind: fc.constant("script" as const),
   prompts: fc.integer({ min: 1, max: 3 }),
+  // Milliseconds for each prompt.
   timeLimit: fc.option(
     fc.oneof(
       fc.integer({ min: 100, max: 4_000 }),
@@ -61,104 +63,84 @@ export const anyEditor = fc.record({
   kind: fc.constant("editor" as const),
   actions: fc.array(anyAction, { minLength: 1, maxLength: 8 }),
   end: anySpan, // from the last action to the end of the input
-  showsNotices: fc.boolean(),
   reader: anyReader,
 });
 
 export type EditorPlan = Drawn<typeof anyEditor>;
 
-/** Standard output, and somebody who reads it. */
-class Output {
+/** Somebody who writes to the standard input of the program, and reads its output. */
+abstract class User {
   /** What was read, also of a line that is not whole. */
   text = "";
-  readonly #world: World;
-  readonly #plan: ReaderPlan;
-  readonly #onLine: (line: string) => void;
+  /** Why the program ended, if it failed. */
+  error: unknown;
+  hasEnded = false;
+  protected readonly world: World;
+  readonly #reader: ReaderPlan;
+  readonly #input: Socket;
   readonly #decoder = new TextDecoder();
   #line = "";
   #writes = 0;
 
-  constructor(
-    world: World,
-    plan: ReaderPlan,
-    onLine: (line: string) => void,
-  ) {
-    this.#world = world;
-    this.#plan = plan;
-    this.#onLine = onLine;
+  constructor(world: World, reader: ReaderPlan) {
+    this.world = world;
+    this.#reader = reader;
+    const line = { isVanished: false, delay: () => 1 };
+    const [socket, input] = Socket.pair(world, "outside", line);
+    this.#input = input;
+    const isTerminal = () => false;
+    world.replace(Deno, {
+      stdin: Object.assign(socket, { isTerminal }),
+      stdout: { isTerminal, write: (bytes: Uint8Array) => this.#read(bytes) },
+    });
   }
 
-  isTerminal(): boolean {
-    return false;
+  protected abstract receive(line: string): void;
+
+  /** Writes a line, cut anywhere. */
+  protected write(line: string): void {
+    this.world.tell(`>> ${line}`);
+    const bytes = new TextEncoder().encode(`${line}\n`);
+    const cut = 1 + this.world.below(bytes.length - 1);
+    this.#input.send(bytes.slice(0, cut));
+    this.#input.send(bytes.slice(cut));
   }
 
-  async write(bytes: Uint8Array): Promise<number> {
-    const { kind, from, ms } = this.#plan;
-    const isUsual = kind === "quick" || this.#writes++ < from;
-    if (!isUsual && kind === "stuck") await new Promise(() => {});
-    if (!isUsual && kind === "gone") throw new Deno.errors.BrokenPipe("gone");
-    if (!isUsual) {
-      await new Promise<void>((done) => this.#world.after(ms, "socket", done));
+  protected endInput(): void {
+    this.world.tell("the input ends");
+    this.#input.closeWrite();
+  }
+
+  /** Runs the program until its end. */
+  protected async runProgram(
+    baseUrl: string,
+    program: (gateway: RemoteGateway) => Promise<unknown>,
+  ): Promise<void> {
+    const run = async () => {
+      await using gateway = new RemoteGateway({ baseUrl, apiKey: API_KEY });
+      await program(gateway);
+    };
+    const ending = run().catch((cause) => void (this.error ??= cause));
+    this.hasEnded = await this.world.until(ending);
+    if (this.hasEnded) this.world.tell(`it ends, ${this.error ?? ""}`);
+  }
+
+  async #read(bytes: Uint8Array): Promise<number> {
+    const { kind, from, ms } = this.#reader;
+    if (this.#writes++ >= from) {
+      if (kind === "stuck") await new Promise(() => {});
+      if (kind === "gone") throw new Deno.errors.BrokenPipe("gone");
+      if (kind === "slow") await this.world.pause(ms, "socket");
     }
     const text = this.#decoder.decode(bytes, { stream: true });
     this.text += text;
     const lines = (this.#line + text).split("\n");
     this.#line = lines.pop() ?? "";
     for (const line of lines) {
-      this.#world.tell(`<< ${shortened(line)}`);
-      this.#onLine(line);
+      this.world.tell(`<< ${line}`);
+      this.receive(line);
     }
     return bytes.length;
-  }
-}
-
-function shortened(line: string): string {
-  return line.length > 200 ? `${line.slice(0, 200)}...` : line;
-}
-
-/** Standard input, and somebody who writes to it. */
-class Input {
-  readonly #world: World;
-  readonly #chunks: (Uint8Array | null)[] = [];
-  #arrival = Promise.withResolvers<void>();
-
-  constructor(world: World) {
-    this.#world = world;
-  }
-
-  isTerminal(): boolean {
-    return false;
-  }
-
-  async read(buffer: Uint8Array): Promise<number | null> {
-    while (this.#chunks.length === 0) await this.#arrival.promise;
-    const [chunk] = this.#chunks;
-    if (chunk === null || chunk === undefined) return null;
-    this.#chunks.shift();
-    buffer.set(chunk);
-    return chunk.length;
-  }
-
-  /** Writes a line, cut anywhere. */
-  write(line: string): void {
-    const bytes = new TextEncoder().encode(`${line}\n`);
-    const cut = 1 + this.#world.below(bytes.length - 1);
-    this.#put(bytes.slice(0, cut));
-    this.#put(bytes.slice(cut));
-  }
-
-  end(): void {
-    this.#world.tell("the input ends");
-    this.#put(null);
-  }
-
-  #put(chunk: Uint8Array | null): void {
-    if (chunk?.length === 0) return;
-    this.#world.after(1, "socket", () => {
-      this.#chunks.push(chunk);
-      this.#arrival.resolve();
-      this.#arrival = Promise.withResolvers();
-    });
   }
 }
 
@@ -170,7 +152,7 @@ export interface Line {
 }
 
 /** A call of the program with prompts. */
-export class Script {
+export class Script extends User {
   readonly kind = "script";
   readonly plan: ScriptPlan;
   readonly prompts: readonly string[];
@@ -178,52 +160,24 @@ export class Script {
   readonly lines: Line[] = [];
   /** `undefined` if the call did not end, or could not write. */
   code: number | undefined;
-  error: unknown;
-  hasEnded = false;
-  readonly #world: World;
-  readonly #stdout: Output;
 
   constructor(world: World, plan: ScriptPlan) {
-    this.#world = world;
+    super(world, plan.reader);
     this.plan = plan;
     this.prompts = Array.from({ length: plan.prompts }, (_, i) => `p${i + 1}`);
-    this.#stdout = new Output(world, plan.reader, (text) => {
-      this.lines.push({ at: world.now, text, isError: false });
-    });
-  }
-
-  /** All that was written, also what is no whole line. */
-  get text(): string {
-    return this.#stdout.text + this.lines.map(({ text }) => text).join("\n");
   }
 
   /** Calls the program, and waits for its end. */
   async run(baseUrl: string): Promise<void> {
-    const world = this.#world;
     const { timeLimit, json, isPiped } = this.plan;
-    const stdin = new Input(world);
-    world.replace(Deno, { stdin, stdout: this.#stdout });
-    const options = (json ? " --json" : "") +
-      (timeLimit === undefined ? "" : ` --timeout ${timeLimit / 1000}`);
-    const given = isPiped ? " < prompts" : ` -p ${this.prompts.join(" -p ")}`;
-    world.tell(`agent-gateway${options}${given}`);
     if (isPiped) {
-      for (const prompt of this.prompts) stdin.write(prompt);
-      stdin.end();
+      for (const prompt of this.prompts) this.write(prompt);
+      this.endInput();
     }
-    this.hasEnded = await world.until(this.#call(baseUrl));
-    if (this.hasEnded) {
-      world.tell(`exit code ${this.code}, ${this.error ?? ""}`);
-    }
-  }
-
-  async #call(baseUrl: string): Promise<void> {
     const standardError = new ErrorOutput({
-      write: (bytes) => this.#writeError(new TextDecoder().decode(bytes)),
+      write: (bytes) => this.#readError(new TextDecoder().decode(bytes)),
     });
-    const gateway = new RemoteGateway({ baseUrl, apiKey: API_KEY });
-    const { timeLimit, json, isPiped } = this.plan;
-    try {
+    await this.runProgram(baseUrl, async (gateway) => {
       this.code = await runConversation({
         gateway,
         maskedKey: "key-...",
@@ -245,18 +199,20 @@ export class Script {
           interrupt: () => {},
           leave: () => Promise.resolve(),
         },
-      });
-    } catch (cause) {
-      this.error = cause;
-    }
-    await gateway[Symbol.asyncDispose]();
-    await standardError.flush(1_000);
+      }).finally(() => standardError.flush(1_000));
+      this.world.tell(`exit code ${this.code}`);
+    });
   }
 
-  #writeError(text: string): Promise<void> {
+  protected receive(text: string, isError = false): void {
+    this.lines.push({ at: this.world.now, text, isError });
+  }
+
+  #readError(text: string): Promise<void> {
+    this.text += text;
     for (const line of text.split("\n").filter((line) => line !== "")) {
-      this.#world.tell(`! ${line}`);
-      this.lines.push({ at: this.#world.now, text: line, isError: true });
+      this.world.tell(`! ${line}`);
+      this.receive(line, true);
     }
     return Promise.resolve();
   }
@@ -282,128 +238,106 @@ export interface Message {
 }
 
 /** An editor that uses the bridge. */
-export class Editor {
+export class Editor extends User {
   readonly kind = "editor";
   readonly plan: EditorPlan;
   readonly sent: Sent[] = [];
   readonly received: Message[] = [];
   /** When each request was first cancelled, by its id. */
   readonly cancelled = new Map<number, number>();
-  error: unknown;
-  hasEnded = false;
   readonly #sessions: string[] = [];
-  readonly #world: World;
-  readonly #stdin: Input;
-  readonly #stdout: Output;
 
   constructor(world: World, plan: EditorPlan) {
-    this.#world = world;
+    super(world, plan.reader);
     this.plan = plan;
-    this.#stdin = new Input(world);
-    this.#stdout = new Output(world, plan.reader, (line) => {
-      try {
-        this.#receive(line);
-      } catch (cause) {
-        this.error ??= cause;
-      }
-    });
-  }
-
-  /** What was read of standard output. */
-  get text(): string {
-    return this.#stdout.text;
   }
 
   /** Starts the bridge, uses it, and waits for its end. */
   async run(baseUrl: string): Promise<void> {
-    const world = this.#world;
-    world.replace(Deno, { stdin: this.#stdin, stdout: this.#stdout });
     this.#actAll();
-    this.hasEnded = await world.until(this.#serve(baseUrl));
-    if (this.hasEnded) world.tell(`it ends, ${this.error ?? ""}`);
-  }
-
-  async #serve(baseUrl: string): Promise<void> {
-    const gateway = new RemoteGateway({ baseUrl, apiKey: API_KEY });
-    try {
-      const stdin = readStandardInput();
-      await runBridge({ stdin, stdout: outputSink(), gateway });
-    } catch (cause) {
-      this.error ??= cause;
-    }
-    await gateway[Symbol.asyncDispose]();
+    const stdin = readStandardInput();
+    await this.runProgram(
+      baseUrl,
+      (gateway) => runBridge({ stdin, stdout: outputSink(), gateway }),
+    );
   }
 
   async #actAll(): Promise<void> {
-    const { actions, end, showsNotices } = this.plan;
-    const session = showsNotices ? { notices: {} } : {};
-    this.#request("initialize", { clientCapabilities: { session } });
+    const clientCapabilities = { session: { notices: {} } };
+    this.#request("initialize", { clientCapabilities });
     this.#request("session/new", {});
-    for (const { ms, what, session } of actions) {
-      await this.#world.pause(ms);
+    for (const { ms, what, session } of this.plan.actions) {
+      await this.world.pause(ms);
       // An editor whose first session is not there yet waits for it, for a while.
       for (let i = 0; i < 100 && this.#sessions.length === 0; i++) {
-        await this.#world.pause(100);
+        await this.world.pause(100);
       }
       this.#act(what, session);
     }
-    await this.#world.pause(end);
-    this.#stdin.end();
+    await this.world.pause(this.plan.end);
+    this.endInput();
   }
 
   #act(what: Action["what"], index: number): void {
     const sessionId = this.#sessions[index % this.#sessions.length] ?? "none";
+    const prompts = this.sent.filter((request) =>
+      request.prompt !== undefined && request.sessionId === sessionId
+    );
     const params = { sessionId };
-    if (what === "cancel" || what === "close") this.#cancelAll(sessionId);
-    if (what === "cancel") {
-      this.#write({ method: "session/cancel", params });
-    } else if (what === "cancel request") {
-      const last = this.sent.findLast((request) =>
-        request.prompt !== undefined && request.sessionId === sessionId
-      );
-      if (last === undefined) return;
-      this.#cancel(last);
-      const requestId = last.id;
-      this.#write({ method: "$/cancel_request", params: { requestId } });
-    } else if (what === "garbage") {
-      this.#write("{ not JSON");
-    } else {
-      this.#request(`session/${what}`, what === "new" ? {} : params);
+    switch (what) {
+      case "garbage":
+        return this.write("{ not JSON");
+      case "cancel":
+        this.#note(...prompts);
+        return this.#send({ method: "session/cancel", params });
+      case "cancel request": {
+        const last = prompts.at(-1);
+        if (last === undefined) return;
+        this.#note(last);
+        const requestId = last.id;
+        return this.#send({
+          method: "$/cancel_request",
+          params: { requestId },
+        });
+      }
+      case "close":
+        this.#note(...prompts);
+        return this.#request("session/close", params);
+      case "new":
+        return this.#request("session/new", {});
+      case "prompt": {
+        const prompt = `p${this.sent.length + 1}`;
+        return this.#request("session/prompt", { ...params, prompt });
+      }
+      default:
+        return this.#request(`session/${what}`, params);
     }
   }
 
-  #cancelAll(sessionId: string): void {
-    for (const request of this.sent) {
-      if (request.sessionId === sessionId) this.#cancel(request);
+  /** Notes which requests are cancelled now. */
+  #note(...requests: readonly Sent[]): void {
+    for (const { id } of requests) {
+      if (!this.cancelled.has(id)) this.cancelled.set(id, this.world.now);
     }
-  }
-
-  #cancel({ id }: Sent): void {
-    if (!this.cancelled.has(id)) this.cancelled.set(id, this.#world.now);
   }
 
   #request(
     method: string,
-    params: { readonly sessionId?: string; readonly [name: string]: unknown },
+    params: { readonly sessionId?: string; readonly prompt?: string },
   ): void {
     const id = this.sent.length + 1;
-    const prompt = method === "session/prompt" ? `p${id}` : undefined;
-    const { sessionId } = params;
-    const at = this.#world.now;
+    const at = this.world.now;
+    const { sessionId, prompt } = params;
     this.sent.push({ id, method, at, sessionId, prompt, answer: undefined });
-    this.#write({ id, method, params: { ...params, prompt } });
+    this.#send({ id, method, params });
   }
 
-  #write(message: object | string): void {
-    const line = typeof message === "string"
-      ? message
-      : JSON.stringify(message);
-    this.#world.tell(`>> ${line}`);
-    this.#stdin.write(line);
+  #send(message: object): void {
+    this.write(JSON.stringify(message));
   }
 
-  #receive(line: string): void {
-    const message = { ...JSON.parse(line), at: this.#world.now };
+  protected receive(line: string): void {
+    const message = { ...JSON.parse(line), at: this.world.now };
     this.received.push(message);
     const request = this.sent.find(({ id }) => id === message.id);
     if (request !== undefined) request.answer ??= message;

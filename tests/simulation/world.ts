@@ -6,67 +6,69 @@
  * @module
  */
 
-import { setImmediate } from "node:timers";
+import { setImmediate } from "node:timers/promises";
 import { abortSignal } from "../support/clocks.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 
 /**
- * Whom an event reaches. A process that is stopped gets nothing; when it goes on, its
- * timers fire before its sockets are read, as in Deno.
+ * Whom an event reaches, first those that come first. A process that is stopped gets
+ * nothing; when it goes on, its timers fire before its sockets are read, as in Deno.
  */
-type Target = "outside" | "timer" | "socket" | "turn";
+const TARGETS = ["outside", "timer", "socket", "turn"] as const;
 
-const RANKS: Readonly<Record<Target, number>> = {
-  outside: 0,
-  timer: 1,
-  socket: 2,
-  turn: 3,
-};
+export type Target = typeof TARGETS[number];
 
 interface Event {
   readonly due: number;
   readonly target: Target;
-  readonly order: number;
   readonly act: () => void;
 }
 
 /** So many events in one story mean that the program goes round in circles. */
 const MAX_EVENTS = 50_000;
 
-/** So many timers may be left of a story. */
+/** So many events may follow the end of a story. */
 const MAX_LEFT = 1_000;
+
+/** So much of a line of a story is shown. */
+const MOST_CHARACTERS = 200;
 
 /** The wall clock at the start: 2026-11-21. */
 const EPOCH = 1_795_219_200_000;
 
-/** Globals that a world replaces, by the object that they belong to. */
-type Replaced = Readonly<Record<string, unknown>>;
-
 /** When the next world begins: after every time that `lib/` read in the last one. */
 let begun = 0;
+
+/** A `Blob` whose text is known at once: Deno reads it asynchronously. */
+export class KnownBlob extends Blob {
+  readonly known: string;
+
+  constructor(parts: string[] = [], options?: BlobPropertyBag) {
+    super(parts, options);
+    this.known = parts.join("");
+  }
+}
 
 export class World implements AsyncDisposable {
   /** Milliseconds since the start. */
   now = 0;
   /** What happened, a line each. */
   readonly story: string[] = [];
-  /** When the process was stopped, and for how long, in milliseconds. */
-  readonly stops: { readonly at: number; readonly ms: number }[] = [];
   /** Errors that nobody handled. */
   readonly unhandled: unknown[] = [];
-  /** The text of each `Blob`, which Deno reads asynchronously. */
-  readonly texts = new WeakMap<object, string>();
-  readonly #numbers: (limit: number) => number;
-  readonly #events = new Map<number, Event>();
+  /** A whole number from 0 up to a limit. */
+  readonly below: (limit: number) => number;
+  /** When the process was stopped, and when it went on. */
+  readonly #stops: (readonly [start: number, end: number])[] = [];
+  /** In the order in which they were planned. */
+  readonly #events = new Set<Event>();
   readonly #restores: (() => void)[] = [];
-  #order = 0;
-  #count = 0;
+  #left = MAX_EVENTS;
   #stoppedUntil = 0;
-  #isClosing = false;
   readonly #epoch = ++begun * 1e10;
 
   constructor(seed: number) {
-    this.#numbers = randomNumbers(seed);
+    this.below = randomNumbers(seed);
     this.#replaceClocks();
     this.#replaceChance();
     this.#replaceEventLoop();
@@ -80,54 +82,38 @@ export class World implements AsyncDisposable {
 
   /** Adds a line to the story, with its time. */
   tell(line: string): void {
-    if (this.#isClosing) return;
-    this.story.push(`${(this.now / 1000).toFixed(3).padStart(9)}  ${line}`);
+    const time = (this.now / 1000).toFixed(3).padStart(9);
+    this.story.push(`${time}  ${line.slice(0, MOST_CHARACTERS)}`);
   }
 
-  /** A whole number from 0 up to a limit. */
-  below(limit: number): number {
-    return this.#numbers(limit);
+  /** Does something after a number of milliseconds. Returns how to cancel that. */
+  after(ms: number, target: Target, act: () => void): () => void {
+    const event = { due: this.now + Math.max(0, ms), target, act };
+    this.#events.add(event);
+    return () => void this.#events.delete(event);
   }
 
-  /** Does something after a number of milliseconds. Returns what {@linkcode cancel} takes. */
-  after(ms: number, target: Target, act: () => void): number {
-    const order = ++this.#order;
-    const due = this.now + Math.max(0, ms);
-    this.#events.set(order, { due, target, order, act });
-    return order;
-  }
-
-  cancel(order: number): void {
-    this.#events.delete(order);
-  }
-
-  /** Waits in the user's time, which goes on while the process is stopped. */
-  pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.after(ms, "outside", resolve));
+  /** Waits, by default in the time of those outside, which no stop of the process ends. */
+  pause(ms: number, target: Target = "outside"): Promise<void> {
+    return new Promise((resolve) => this.after(ms, target, resolve));
   }
 
   /** The process is stopped (SIGSTOP, `docker pause`, a machine that sleeps). */
   stop(ms: number): void {
     this.tell(`the process is stopped for ${ms / 1000} s`);
-    const at = Math.max(this.now, this.#stoppedUntil);
-    const until = Math.max(at, this.now + ms);
-    this.stops.push({ at, ms: until - at });
-    this.#stoppedUntil = until;
-  }
-
-  /** How long the process was stopped between two moments. */
-  stoppedBetween(start: number, end: number): number {
-    let total = 0;
-    for (const { at, ms } of this.stops) {
-      total += Math.max(0, Math.min(end, at + ms) - Math.max(start, at));
-    }
-    return total;
+    const start = Math.max(this.now, this.#stoppedUntil);
+    this.#stoppedUntil = Math.max(start, this.now + ms);
+    this.#stops.push([start, this.#stoppedUntil]);
   }
 
   /** The time in which the process ran between two moments, in milliseconds. */
   runningTime(start: number, end: number): number {
     const until = Math.min(end, this.now);
-    return until - start - this.stoppedBetween(start, until);
+    let time = until - start;
+    for (const [stop, goOn] of this.#stops) {
+      time -= Math.max(0, Math.min(until, goOn) - Math.max(start, stop));
+    }
+    return time;
   }
 
   /**
@@ -138,19 +124,20 @@ export class World implements AsyncDisposable {
     let isSettled = false;
     const settle = () => void (isSettled = true);
     promise.then(settle, settle);
-    for (;;) {
-      await settled();
-      if (isSettled) return true;
+    await settled();
+    while (!isSettled) {
       const event = this.#next();
-      if (event === undefined || ++this.#count > MAX_EVENTS) {
+      if (event === undefined || this.#left-- === 0) {
         const isIdle = event === undefined;
         this.tell(isIdle ? "nothing happens any more" : "it is busy for ever");
         return false;
       }
-      this.#events.delete(event.order);
+      this.#events.delete(event);
       this.now = Math.max(this.now, this.#reaches(event));
       event.act();
+      await settled();
     }
+    return true;
   }
 
   /**
@@ -158,34 +145,17 @@ export class World implements AsyncDisposable {
    * all stories share.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosing = true;
-    this.#stoppedUntil = 0;
-    for (let count = 0; count < MAX_LEFT; count++) {
-      const left = this.#events.values()
-        .filter(({ target }) => target === "timer" || target === "turn")
-        .toArray();
-      const [first] = left.sort((a, b) => a.due - b.due);
-      if (first === undefined) break;
-      this.#events.delete(first.order);
-      this.now = Math.max(this.now, first.due);
-      first.act();
-      await settled();
-    }
+    this.#left = MAX_LEFT;
+    await this.until(new Promise(() => {}));
     for (const restore of this.#restores) restore();
   }
 
   #next(): Event | undefined {
-    let first: Event | undefined;
-    for (const event of this.#events.values()) {
-      if (first === undefined || this.#isBefore(event, first)) first = event;
-    }
-    return first;
-  }
-
-  #isBefore(a: Event, b: Event): boolean {
-    const order = this.#reaches(a) - this.#reaches(b) ||
-      RANKS[a.target] - RANKS[b.target] || a.due - b.due || a.order - b.order;
-    return order < 0;
+    const rank = ({ target }: Event) => TARGETS.indexOf(target);
+    const [next] = Array.from(this.#events).sort((a, b) =>
+      this.#reaches(a) - this.#reaches(b) || rank(a) - rank(b) || a.due - b.due
+    );
+    return next;
   }
 
   #reaches({ due, target }: Event): number {
@@ -193,65 +163,42 @@ export class World implements AsyncDisposable {
   }
 
   /** Replaces properties of an object until the world is disposed of. */
-  replace(object: object, properties: Replaced): void {
+  replace(object: object, properties: Readonly<Record<string, unknown>>): void {
     for (const [name, value] of Object.entries(properties)) {
-      const descriptor = Object.getOwnPropertyDescriptor(object, name);
-      Object.defineProperty(object, name, {
-        value,
-        configurable: true,
-        writable: true,
-      });
-      this.#restores.push(() => {
-        if (descriptor !== undefined) {
-          Object.defineProperty(object, name, descriptor);
-        } else Reflect.deleteProperty(object, name);
-      });
+      const before: unknown = Reflect.get(object, name);
+      Reflect.set(object, name, value);
+      this.#restores.push(() => Reflect.set(object, name, before));
     }
   }
 
   #replaceClocks(): void {
     this.replace(performance, { now: () => this.#epoch + this.now });
     this.replace(Date, { now: () => EPOCH + this.now });
-    this.replace(AbortSignal, {
-      timeout: (ms: number) =>
-        abortSignal((abort) => {
-          const timer = this.after(ms, "timer", abort);
-          return () => this.cancel(timer);
-        }),
-    });
+    const timeout = (ms: number) =>
+      abortSignal((abort) => this.after(ms, "timer", abort));
+    this.replace(AbortSignal, { timeout });
   }
 
   #replaceChance(): void {
     this.replace(Math, { random: () => this.below(1e9) / 1e9 });
-    const hex = () => this.below(65_536).toString(16).padStart(4, "0");
-    this.replace(crypto, {
-      randomUUID: () =>
-        `${hex()}${hex()}-${hex()}-4${
-          hex().slice(1)
-        }-${hex()}-${hex()}${hex()}${hex()}`,
-    });
+    let ids = 0;
+    const randomUUID = () => String(ids++).padStart(36, "0");
+    this.replace(crypto, { randomUUID });
     // Deno makes keys on another thread, in real time. The program does not use this one:
     // it only waits until it is made.
     this.replace(crypto.subtle, { generateKey: () => Promise.resolve() });
   }
 
   #replaceEventLoop(): void {
-    const { texts } = this;
     const turn = (act: () => void) => this.after(0, "turn", act);
-    class Channel {
+    class MessageChannel {
       readonly port1 = { onmessage: () => {}, close: () => {} };
       readonly port2 = {
         postMessage: () => turn(() => this.port1.onmessage()),
         close: () => {},
       };
     }
-    class ReadableBlob extends Blob {
-      constructor(parts?: string[], options?: BlobPropertyBag) {
-        super(parts, options);
-        texts.set(this, (parts ?? []).join(""));
-      }
-    }
-    this.replace(globalThis, { MessageChannel: Channel, Blob: ReadableBlob });
+    this.replace(globalThis, { MessageChannel, Blob: KnownBlob });
   }
 }
 
@@ -260,7 +207,6 @@ export class World implements AsyncDisposable {
  * loaded takes one turn of Deno's own event loop; the second is for what follows it.
  */
 async function settled(): Promise<void> {
-  for (let turns = 0; turns < 2; turns++) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
+  await setImmediate();
+  await setImmediate();
 }
