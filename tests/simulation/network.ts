@@ -1,281 +1,432 @@
 /**
- * The network, as far as a `fetch` can tell: one request on its way, its answer, and how
- * the two break.
+ * The connections of `fetch` to the service: its own ones, or through the program's relay
+ * with `https:`, which has to pass the bytes between them on unchanged. TLS itself is not
+ * played: of it there is the ClientHello, its answer, and the rule that nothing of a
+ * request is sent before.
  *
  * @module
  */
 
+import type { Carrier, Exchange } from "./exchange.ts";
 import {
   AMBIGUOUS,
-  BROKEN_BODY,
+  type LineFault,
+  type NetworkPlan,
   NOT_HEARD,
-  NOT_TAKEN,
-  type Operation,
+  REFUSED,
   RESET,
-  type StreamEnd,
-  UNREACHABLE,
 } from "./plans.ts";
-import type { HttpClient } from "./relayed.ts";
-import type { Run } from "./service.ts";
-import { KnownBlob, type World } from "./world.ts";
+import { type Line, Listener, readExactly, Socket } from "./sockets.ts";
+import type { World } from "./world.ts";
 
-/** What the program gives to `fetch`. */
-export type Request = RequestInit & { readonly client: HttpClient };
-
-/** How a request ends; `dropped`: by the program. */
-export type Ending = "whole" | "broken" | "dropped";
-
-/** The service's end of what carries an answer through the program's relay. */
-export interface Carrier {
-  /** Lets `fetch` do something, not before a time. */
-  send(arrival: number, act: () => void): void;
-  /** The answer is whole. */
-  finish(): void;
-  reset(): void;
-}
-
-/** One request: what became of it, and what the service and the network can do with it. */
-export class Exchange {
-  readonly operation: Operation;
+/** A connection of the program to the service. */
+interface Visit {
   readonly askedAt: number;
-  readonly url: string;
-  readonly headers: Headers;
-  readonly prompt: string | undefined;
-  readonly response: Promise<Response>;
-  /** Whether it goes through the program's relay. */
-  readonly isRelayed: boolean;
-  /** Whether the relay has let it in. */
-  hasPort = false;
-  /** Whether the service has answered the ClientHello of its connection. */
-  wasHeard = false;
-  /** Whether it asked for another connection while its client had one that lived. */
-  wasNeedless = false;
-  /** The run that it created, or follows. */
-  run: Run | undefined;
-  status: number | undefined;
-  /** Seconds. */
-  retryAfter: number | undefined;
-  /** Why `fetch` failed. */
+  /** Why it was not made. */
   failure: string | undefined;
   openedAt: number | undefined;
-  /** When the last byte came, or waited, at the program's socket. */
-  lastByteAt: number | undefined;
-  /** How many events came for the user that no connection had brought before. */
-  news = 0;
-  /** When the last of them came. */
-  newestAt: number | undefined;
-  /** Whether a field `retry:` came on it. */
-  hasRetry = false;
-  /** Whether a whole line `data:` was sent on it. */
-  hasData = false;
-  /** When the end of the reply came on it. */
-  completeAt: number | undefined;
-  ending: Ending | undefined;
-  endedAt = Infinity;
-  /** How many events it has sent, and the most that it will send. */
-  sent = 0;
-  limit = Infinity;
-  /** What happens after that. */
-  how: StreamEnd = "closed";
-  isVanished = false;
-  carrier: Carrier | undefined;
-  onEnded: (how: Ending) => void = () => {};
+  /** Whether it was made for a request, or one came on it. */
+  isUsed: boolean;
+  /** The program's end. */
+  readonly near: Socket;
+  readonly far: Socket;
+}
+
+/** How a client of `fetch` reaches the program's relay. */
+interface RelayProxy {
+  readonly url: string;
+  readonly basicAuth: Deno.BasicAuth;
+}
+
+/** One client of `fetch`. */
+export interface HttpClient {
+  readonly proxy: RelayProxy | undefined;
+  readonly links: Link[];
+  close(): void;
+}
+
+/** A connection of a client of `fetch`. */
+interface Link {
+  readonly socket: Socket;
+  carried: Exchange | undefined;
+  /** Whether it is back in the pool. */
+  isIdle: boolean;
+}
+
+/** What one end does when it has read a record whole. */
+type Act = (socket: Socket, visit: Visit | undefined) => void;
+
+/** The types of TLS's records. */
+const HANDSHAKE = 22;
+const DATA = 23;
+
+/** What fills records. */
+const FILLING = 120;
+
+/** What this machine does with the program's sockets, and the service at their other end. */
+export class Network {
+  readonly visits: Visit[] = [];
+  /** Until when no packet passes. */
+  heldUntil = 0;
+  /** How many clients of `fetch` are open. */
+  clients = 0;
   readonly #world: World;
-  readonly #heldUntil: () => number;
-  readonly #answered = Promise.withResolvers<Response>();
-  #body: ReadableByteStreamController | undefined;
-  #arrival = 0;
+  readonly #plan: NetworkPlan;
+  readonly #listeners: Listener[] = [];
+  /** What is done at each record, whose bytes hold its position here. */
+  readonly #acts: Act[] = [];
+  #obstacle: LineFault | undefined;
+  #obstacleUntil = 0;
+  #port = 40_000;
 
-  constructor(
-    world: World,
-    url: string,
-    { headers, body, signal, client }: Request,
-    heldUntil: () => number,
-  ) {
+  constructor(world: World, plan: NetworkPlan) {
     this.#world = world;
-    this.#heldUntil = heldUntil;
-    this.operation = url.endsWith("/threads")
-      ? "create thread"
-      : url.endsWith("/runs")
-      ? "create run"
-      : "stream run";
-    this.askedAt = world.now;
-    this.url = url;
-    this.headers = new Headers(headers);
-    const isKnown = body instanceof KnownBlob;
-    this.prompt = isKnown ? JSON.parse(body.known).prompt : undefined;
-    this.isRelayed = client.proxy !== undefined;
-    this.response = this.#answered.promise;
-    const drop = () => {
-      if (!this.#end("dropped")) return;
-      this.#answered.reject(signal?.reason);
-      this.#body?.error(signal?.reason);
-    };
-    signal?.addEventListener("abort", drop);
-    if (signal?.aborted) drop();
+    this.#plan = plan;
+    world.replace(Deno, {
+      createHttpClient: ({ proxy }: Pick<HttpClient, "proxy">) =>
+        this.#createClient(proxy),
+      listen: () => this.#listen(),
+      connect: (to: Deno.ConnectOptions & { readonly signal: AbortSignal }) =>
+        to.hostname === "127.0.0.1"
+          ? this.#connectHere(to.port, to.signal)
+          : this.#connectToService(to.signal).catch(inWordsOfDeno),
+    });
+    const isForbidden = plan.loopback === "forbidden";
+    world.replace(Deno.permissions, {
+      querySync: ({ name }: Deno.PermissionDescriptor) => ({
+        state: isForbidden && name === "net" ? "denied" : "granted",
+      }),
+    });
   }
 
-  /** When something came last on it, or it was asked for. */
-  get lastSign(): number {
-    return this.lastByteAt ?? this.openedAt ?? this.askedAt;
+  /** How many sockets and listeners of the program are open. */
+  get open(): number {
+    const sockets = this.visits.filter(({ openedAt }) => openedAt !== undefined)
+      .map(({ near }) => near);
+    return [...sockets, ...this.#listeners]
+      .filter(({ isClosed }) => !isClosed).length;
   }
 
-  get isOver(): boolean {
-    return this.ending !== undefined;
+  /** Lets new connections to the service fail for some time, each after `delay`. */
+  obstruct(ms: number, text: string, delay: number): void {
+    this.#obstacleUntil = this.#world.now + ms;
+    this.#obstacle = { kind: "unreachable", text, ms: delay };
   }
 
-  /** Lets headers arrive, and the body if it is known. */
-  answer(
-    ms: number,
-    status: number,
-    { headers = {}, body }: {
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly body?: string | undefined;
-    } = {},
-  ): void {
-    this.#arrive(ms, () => {
-      this.status = status;
-      this.openedAt = this.#world.now;
-      const hasBody = status !== 204;
-      const stream = new ReadableStream({
-        type: "bytes",
-        start: (controller) => void (this.#body = controller),
-        cancel: () => void this.#end("dropped"),
+  /** Lets all connections to the service vanish, or break. */
+  interrupt(how: "vanished" | "reset"): void {
+    for (const { far } of this.visits) {
+      if (how === "vanished") far.line.isVanished = true;
+      else far.reset(5);
+    }
+  }
+
+  /**
+   * Sends the request of an exchange.
+   *
+   * @param onRequest Called when the service has got it.
+   */
+  async send(
+    exchange: Exchange,
+    client: HttpClient,
+    onRequest: () => void,
+  ): Promise<void> {
+    if (exchange.isOver) return;
+    try {
+      const link = await this.#linkOf(client, exchange);
+      if (exchange.isOver) return link.socket.drop();
+      link.isIdle = false;
+      link.carried = exchange;
+      exchange.hasPort = exchange.wasHeard = true;
+      exchange.onEnded = (how) => {
+        if (how !== "whole") return link.socket.drop();
+        // It is back in the pool after a turn of the event loop.
+        this.#world.after(0, "turn", () => void (link.isIdle = true));
+      };
+      const request = this.#record(DATA, (far, visit) => {
+        exchange.carrier = this.#carrier(far);
+        if (visit !== undefined) visit.isUsed = true;
+        onRequest();
       });
-      const init = { status, headers };
-      this.#answered.resolve(new Response(hasBody ? stream : null, init));
-      if (!hasBody) this.#end("whole");
-    });
-    if (body === undefined || status === 204) return;
-    this.send(body);
-    this.close();
-  }
-
-  /** Lets `fetch` fail. */
-  fail(ms: number, kind: "Connect" | "SendRequest", text: string): void {
-    this.#arrive(ms, () => this.failNow(kind, text));
-  }
-
-  failNow(kind: "Connect" | "SendRequest", text: string): void {
-    this.failure = text;
-    this.#end("broken");
-    this.#answered.reject(this.#rejection(kind, text));
-  }
-
-  /** An error of `fetch`, in the words of Deno 2.9.6. */
-  #rejection(kind: "Connect" | "SendRequest", text: string): TypeError {
-    const { url } = this;
-    const about = kind === "Connect"
-      ? `error sending request for url (${url})`
-      : `error sending request from 127.0.0.1:1 for ${url} (127.0.0.1:8000)`;
-    const cause = new Error(`${about}: client error (${kind}): ${text}`);
-    return new TypeError("fetch failed", { cause });
-  }
-
-  /** Sends text in chunks that are cut anywhere. */
-  send(text: string): number {
-    const bytes = new TextEncoder().encode(text);
-    const cut = this.#world.below(3) === 0
-      ? this.#world.below(bytes.length)
-      : 0;
-    if (cut > 0) this.#sendBytes(bytes.slice(0, cut));
-    return this.#sendBytes(bytes.slice(cut));
-  }
-
-  /** Ends the answer as a whole. */
-  close(): void {
-    this.#arrive(0, () => {
-      if (!this.#end("whole")) return;
-      this.#body?.close();
-      this.#body?.byobRequest?.respond(0); // ends a read that waits
-    });
-    this.carrier?.finish();
-  }
-
-  /**
-   * Breaks the connection, before or after the headers, a moment after the program has
-   * got what came before: a reset would throw that away.
-   */
-  reset(): void {
-    if (this.carrier !== undefined) this.carrier.reset();
-    else {
-      this.#arrive(0, () => this.#world.after(5, "socket", () => this.lose()));
+      link.socket.send(request);
+    } catch (error) {
+      const text = exchange.hasPort
+        ? this.#whyNotHeard(exchange)
+        : String(error instanceof Error ? error.message : error);
+      exchange.fail(text, "Connect");
     }
-    this.isVanished = true; // Nothing follows.
   }
 
-  /** Breaks it at once. */
-  lose(): void {
-    if (this.isOver) return;
-    const hasHeaders = this.openedAt !== undefined;
-    this.failure = hasHeaders ? BROKEN_BODY : RESET;
-    this.#end("broken");
-    if (hasHeaders) this.#body?.error(new TypeError(BROKEN_BODY));
-    else this.#answered.reject(this.#rejection("SendRequest", RESET));
-  }
-
-  /** Ends the stream as the plan says. */
-  finish(): void {
-    if (this.how === "closed") this.close();
-    else if (this.how === "vanished") this.isVanished = true;
-    else this.reset();
-  }
-
-  #sendBytes(bytes: Uint8Array): number {
-    const arrival = this.#arrive(0, () => {
-      this.lastByteAt = arrival;
-      if (bytes.length > 0) this.#body?.enqueue(new Uint8Array(bytes));
-    });
-    return arrival;
-  }
-
-  /**
-   * Lets something reach the program, in order; returns when it is at its socket. What is
-   * under way arrives, whatever happens meanwhile: a service waits before it answers.
-   */
-  #arrive(ms: number, act: () => void): number {
-    const { now } = this.#world;
-    this.#arrival = Math.max(
-      this.#arrival + this.#world.below(2),
-      now + ms + 1 + this.#world.below(3),
-      this.#heldUntil(),
-    );
-    if (this.isVanished) return this.#arrival;
-    const arrive = () => {
-      if (!this.isOver) act();
+  #createClient(proxy: RelayProxy | undefined): HttpClient {
+    this.clients++;
+    const links: Link[] = [];
+    const close = () => {
+      this.clients--;
+      for (const { socket } of links) socket.drop();
     };
-    if (this.carrier !== undefined) this.carrier.send(this.#arrival, arrive);
-    else this.#world.after(this.#arrival - now, "socket", arrive);
-    return this.#arrival;
+    return { proxy, links, close };
   }
 
-  #end(how: Ending): boolean {
-    if (this.isOver) return false;
-    this.ending = how;
-    this.endedAt = this.#world.now;
-    this.onEnded(how);
-    const { operation, status } = this;
-    const isUsual = operation !== "stream run" && how === "whole" &&
-      status === 200;
-    const reason = how === "broken" ? ` (${this.failure})` : "";
-    if (!isUsual) {
-      this.#world.tell(`  ${operation}: ${status ?? ""} ${how}${reason}`);
+  /** A connection of a client, or another one: a relay lets in one alone. */
+  async #linkOf(client: HttpClient, exchange: Exchange): Promise<Link> {
+    const idle = client.links.find(({ isIdle, socket }) =>
+      isIdle && !socket.isClosed
+    );
+    if (idle !== undefined) return idle;
+    const { proxy } = client;
+    const socket = proxy === undefined
+      ? await this.#connectToService()
+      : await this.#connectToRelay(proxy, client, exchange);
+    const link = { socket, carried: undefined, isIdle: false };
+    client.links.push(link);
+    this.#receive(link);
+    return link;
+  }
+
+  /** Connects to a relay, and through it to the service. */
+  async #connectToRelay(
+    { url, basicAuth }: RelayProxy,
+    { links }: HttpClient,
+    exchange: Exchange,
+  ): Promise<Socket> {
+    const [socket, other] = this.#pair();
+    exchange.onEnded = () => socket.drop();
+    const listener = this.#listenerAt(Number(new URL(url).port));
+    if (listener === undefined) {
+      exchange.wasNeedless = links.some(({ socket }) => !socket.isClosed);
+      await this.#meetClosedPort();
+    } else await this.#reach(listener, other);
+    await logIn(socket, basicAuth);
+    exchange.hasPort = true;
+    const hello = this.#record(HANDSHAKE, (far) => {
+      exchange.wasHeard = true;
+      far.send(this.#record(HANDSHAKE, () => {}));
+    });
+    socket.send(hello);
+    await this.#readRecord(socket);
+    return socket;
+  }
+
+  /** Reads what comes to `fetch`. */
+  async #receive(link: Link): Promise<void> {
+    try {
+      for (;;) await this.#readRecord(link.socket);
+    } catch {
+      link.socket.drop();
+      // The program gets what came before: an error of a body would throw that away.
+      this.#world.after(5, "socket", () => link.carried?.fail(RESET));
     }
-    return true;
+  }
+
+  /** Connects to a port where no relay listens any more. */
+  async #meetClosedPort(): Promise<never> {
+    const { closedPort } = this.#plan;
+    if (closedPort === "silent") await new Promise(() => {});
+    const isFree = closedPort === "free";
+    throw new Error(isFree ? REFUSED : "socks error: malformed");
+  }
+
+  /** Why the relay has closed the connection: as far as it is clear. */
+  #whyNotHeard({ askedAt }: Exchange): string {
+    const reasons = this.visits.filter((visit) => visit.askedAt >= askedAt)
+      .map(({ failure }) => failure ?? NOT_HEARD);
+    const [reason = NOT_HEARD] = reasons;
+    return reasons.every((one) => one === reason) ? reason : AMBIGUOUS;
+  }
+
+  #pair(): readonly [Socket, Socket] {
+    const line = { isVanished: false, delay: () => 0 };
+    return Socket.pair(this.#world, "socket", line);
+  }
+
+  #listenerAt(port: number): Listener | undefined {
+    return this.#listeners.find((one) =>
+      one.addr.port === port && !one.isClosed
+    );
+  }
+
+  /** Makes a connection on this machine. */
+  async #reach(listener: Listener, socket: Socket): Promise<void> {
+    const { loopback } = this.#plan;
+    if (loopback === "refused") throw new Error(REFUSED);
+    if (loopback === "dropped") await new Promise(() => {});
+    listener.receive(socket);
+  }
+
+  async #connectHere(port: number, signal: AbortSignal): Promise<Socket> {
+    const listener = this.#listenerAt(port);
+    if (listener === undefined) throw new Deno.errors.ConnectionRefused();
+    const [socket, other] = this.#pair();
+    const { promise: dropped, reject } = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => reject(signal.reason));
+    await Promise.race([this.#reach(listener, other), dropped]);
+    return socket;
+  }
+
+  #listen(): Listener {
+    const { loopback, strangers } = this.#plan;
+    if (loopback === "no listener") throw new Deno.errors.AddrNotAvailable();
+    const listener = new Listener(this.#port++);
+    this.#listeners.push(listener);
+    if (loopback === "no descriptors") {
+      listener.accept = () =>
+        Promise.reject(new Error("Too many open files (os error 24)"));
+      return listener;
+    }
+    for (const stranger of strangers) {
+      this.#world.after(0, "socket", () => {
+        if (!listener.isClosed) this.#visitAs(stranger, listener);
+      });
+    }
+    return listener;
+  }
+
+  /** Lets another process connect to a relay. */
+  #visitAs(stranger: NetworkPlan["strangers"][number], relay: Listener): void {
+    const [socket, other] = this.#pair();
+    relay.receive(other);
+    switch (stranger) {
+      case "silent":
+        return;
+      case "gone":
+        return socket.reset();
+      case "garbage":
+        return void socket.send(new TextEncoder().encode("GET / HTTP/1.1\r\n"));
+      case "wrong login": {
+        const login = { username: "relay", password: "wrong".padEnd(36) };
+        return void logIn(socket, login).catch(() => {});
+      }
+      default:
+        stranger satisfies never;
+    }
+  }
+
+  /**
+   * Connects to the service.
+   *
+   * @param signal Aborts it; `fetch` has none, and connects for a request.
+   * @throws {Error} In the words of `fetch`.
+   */
+  #connectToService(signal?: AbortSignal): Promise<Socket> {
+    const world = this.#world;
+    const line: Line = {
+      isVanished: false,
+      delay: () => Math.max(1 + world.below(3), this.heldUntil - world.now),
+    };
+    const [near, far] = Socket.pair(world, "outside", line);
+    const visit: Visit = {
+      askedAt: world.now,
+      failure: undefined,
+      openedAt: undefined,
+      isUsed: signal === undefined,
+      near,
+      far,
+    };
+    const planned = this.#plan.lines[this.visits.push(visit) - 1];
+    const obstacle = world.now < this.#obstacleUntil
+      ? this.#obstacle
+      : undefined;
+    const fault = obstacle ?? planned ?? { kind: "good" };
+    world.tell(`a connection to the service: ${JSON.stringify(fault)}`);
+    const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+    const isUnreachable = fault.kind === "unreachable";
+    const ms = isUnreachable ? fault.ms : 10 + world.below(20);
+    const cancel = world.after(ms, "socket", () => {
+      if (isUnreachable) {
+        visit.failure = fault.text;
+        return reject(new Error(fault.text));
+      }
+      this.#open(visit, fault);
+      resolve(near);
+    });
+    signal?.addEventListener("abort", () => {
+      cancel();
+      reject(signal.reason);
+    });
+    return promise;
+  }
+
+  #open(visit: Visit, fault: LineFault): void {
+    const { near, far } = visit;
+    visit.openedAt = this.#world.now;
+    if (fault.kind === "dies") {
+      this.#world.after(fault.ms, "outside", () => {
+        if (near.writtenAt !== undefined || far.isClosed) return;
+        this.#world.tell(`a connection that was not used is ${fault.how}`);
+        if (fault.how === "vanished") far.line.isVanished = true;
+        else if (fault.how === "closed") far.close();
+        else far.send(new TextEncoder().encode("220 hello\r\n"));
+      });
+    }
+    this.#serve(visit, fault);
+  }
+
+  /** Serves a connection as the service does. */
+  async #serve(visit: Visit, fault: LineFault): Promise<void> {
+    const { far } = visit;
+    try {
+      await far.read(new Uint8Array()); // waits for the first bytes
+      if (fault.kind === "late") await this.#world.pause(fault.ms);
+      if (fault.kind === "closed") return far.close();
+      if (fault.kind === "mute") return;
+      for (;;) await this.#readRecord(far, visit);
+    } catch {
+      far.drop();
+    }
+  }
+
+  #carrier(far: Socket): Carrier {
+    return {
+      send: (act) => far.send(this.#record(DATA, act)),
+      finish: () => {
+        if (!this.#plan.keepsAlive) far.drop();
+      },
+      reset: () => far.reset(5),
+      vanish: () => void (far.line.isVanished = true),
+    };
+  }
+
+  /** Makes a record of TLS: its type, a number in place of a version, and the length. */
+  #record(type: number, act: Act): Uint8Array {
+    const number = this.#acts.push(act) - 1;
+    const length = this.#world.below(40);
+    const bytes = new Uint8Array(5 + length).fill(FILLING);
+    bytes.set([type, number >> 8, number & 255, 0, length]);
+    return bytes;
+  }
+
+  /** Reads a record, and does what the other end wants by it. */
+  async #readRecord(socket: Socket, visit?: Visit): Promise<void> {
+    const [, high = 0, low = 0, , length = 0] = await readExactly(socket, 5);
+    const rest = await readExactly(socket, length);
+    const act = this.#acts[high * 256 + low];
+    if (act === undefined || rest.some((byte) => byte !== FILLING)) {
+      throw new Error("the relay has changed what it passed on");
+    }
+    act(socket, visit);
   }
 }
 
-/** Whether `fetch` failed before a connection was made. */
-export function isUnreachable({ failure = "" }: Exchange): boolean {
-  return [...UNREACHABLE, NOT_HEARD, AMBIGUOUS].includes(failure);
+/** Throws an error of `fetch` as `Deno.connect` does. */
+function inWordsOfDeno(error: Error): never {
+  error.message = error.message.replace(/^(?:tcp connect|dns) error: /, "");
+  throw error;
 }
 
-/** Whether nothing of a request can have been sent, and the program has to know it. */
-export function isUnsent(exchange: Exchange): boolean {
-  return isUnreachable(exchange) || exchange.isRelayed && !exchange.wasHeard;
-}
-
-/** Whether a request was certainly not taken, by why `fetch` failed. */
-export function isNotTaken({ failure = "" }: Exchange): boolean {
-  return NOT_TAKEN.includes(failure);
+/** Logs in to the relay, as `fetch` does (RFC 1928 and 1929). */
+async function logIn(
+  socket: Socket,
+  { username, password }: Deno.BasicAuth,
+): Promise<void> {
+  const withLength = (text: string) => {
+    const bytes = new TextEncoder().encode(text);
+    return [bytes.length, ...bytes];
+  };
+  socket.send(Uint8Array.of(5, 2, 0, 2));
+  await readExactly(socket, 2);
+  const login = [...withLength(username), ...withLength(password)];
+  socket.send(Uint8Array.of(1, ...login));
+  await readExactly(socket, 2);
+  socket.send(Uint8Array.of(5, 1, 0, 3, ...withLength("agent.test"), 1, 187));
+  await readExactly(socket, 10);
 }

@@ -10,31 +10,20 @@ import fc from "fast-check";
 /** What is drawn by an arbitrary. */
 export type Drawn<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Something that goes wrong in one way, with its details. */
-function fault<
-  const Kind extends string,
-  Details extends Readonly<Record<string, fc.Arbitrary<unknown>>>,
->(kind: Kind, details: Details) {
-  return fc.record({ kind: fc.constant(kind), ...details }) as fc.Arbitrary<
-    & { readonly kind: Kind }
-    & { readonly [Name in keyof Details]: Drawn<Details[Name]> }
-  >;
-}
-
 export const API_KEY = "key-0123456789abcdef";
 
 export type Operation = "create thread" | "create run" | "stream run";
 
 /** A moment or a duration of any size that limits are about, in milliseconds. */
 export const anySpan: fc.Arbitrary<number> = fc.oneof(
-  fc.integer({ min: 0, max: 3_000 }),
-  fc.integer({ min: 0, max: 20_000 }),
-  fc.integer({ min: 0, max: 130_000 }),
-  fc.integer({ min: 0, max: 1_200_000 }),
+  fc.nat(3_000),
+  fc.nat(20_000),
+  fc.nat(130_000),
+  fc.nat(1_200_000),
 );
 
 const anyShortSpan = fc.oneof(
-  { weight: 6, arbitrary: fc.integer({ min: 0, max: 2_000 }) },
+  { weight: 6, arbitrary: fc.nat(2_000) },
   { weight: 1, arbitrary: anySpan },
   { weight: 1, arbitrary: fc.integer({ min: 550_000, max: 800_000 }) },
 );
@@ -84,9 +73,12 @@ const anyStatus = fc.constantFrom(
   ...[500, 502, 503, 503, 504],
 );
 
+const GOOD = fc.record({ kind: fc.constant("good") });
+
 const anyPostFault = fc.oneof(
-  fc.constant({ kind: "good" } as const),
-  fault("answer", {
+  GOOD,
+  fc.record({
+    kind: fc.constant("answer"),
     status: anyStatus,
     retryAfter: fc.constantFrom(undefined, 0, 3, 30, 100), // seconds
     body: fc.constantFrom("json", "page", "key", "stalled"),
@@ -94,27 +86,27 @@ const anyPostFault = fc.oneof(
     // open (see `isTakenWith`).
     isTaken: fc.boolean(),
   }),
-  // No connection is made, which shows after so many milliseconds.
-  fault("unreachable", {
-    text: fc.constantFrom(...UNREACHABLE, REFUSED, REFUSED),
-    ms: anyShortSpan,
-  }),
   // The connection breaks after so many milliseconds, before the answer.
-  fault("broken", {
+  fc.record({
+    kind: fc.constant("broken"),
     text: fc.constantFrom(...NOT_TAKEN, ...BROKEN),
     ms: anyShortSpan,
     isTaken: fc.boolean(),
   }),
-  fault("silent", { isTaken: fc.boolean() }), // Nothing ever comes.
-  fault("late", { ms: anyShortSpan }), // The answer takes so much longer.
+  // Nothing ever comes.
+  fc.record({ kind: fc.constant("silent"), isTaken: fc.boolean() }),
+  // The answer takes so much longer.
+  fc.record({ kind: fc.constant("late"), ms: anyShortSpan }),
   // A 2xx answer to a `POST` that holds no usable id.
-  fault("unusable", {
+  fc.record({
+    kind: fc.constant("unusable"),
     body: fc.constantFrom("{}", "[", "", "<html><title>Sign in</title>"),
   }),
 );
 
 /** A stream that ends after some of its events; `vanished`: nothing comes any more. */
-const anyEnd = fault("ends", {
+const anyEnd = fc.record({
+  kind: fc.constant("ends"),
   events: fc.nat(4),
   how: fc.constantFrom("reset", "closed", "vanished", "cut in a line"),
 });
@@ -156,12 +148,10 @@ const anyRun = fc.record({
 export type RunPlan = Drawn<typeof anyRun>;
 
 /** Mostly good requests: a story in which everything fails at once tells little. */
-function faults<T>(fault: fc.Arbitrary<T>, maxLength: number) {
-  return fc.oneof(
-    { weight: 2, arbitrary: fc.constant<T[]>([]) },
-    { weight: 1, arbitrary: fc.array(fault, { maxLength }) },
-  );
-}
+const anyPostFaults = fc.oneof(
+  { weight: 2, arbitrary: fc.constant<Fault[]>([]) },
+  { weight: 1, arbitrary: fc.array<Fault>(anyPostFault, { maxLength: 5 }) },
+);
 
 /**
  * What happens at a moment, for so many milliseconds. `stop`: the process is stopped.
@@ -195,8 +185,8 @@ export const anyService = fc.record({
   pings: fc.constantFrom(0, 0, 1_000, 15_000, 100_000),
   runs: fc.array(anyRun, { minLength: 1, maxLength: 3 }),
   faults: fc.record({
-    "create thread": faults(anyPostFault, 5),
-    "create run": faults(anyPostFault, 5),
+    "create thread": anyPostFaults,
+    "create run": anyPostFaults,
     "stream run": fc.array<Fault>(anyStreamFault, { maxLength: 8 }),
   }),
   troubles: fc.array(anyTrouble, { maxLength: 3 }),
@@ -205,28 +195,33 @@ export const anyService = fc.record({
 export type ServicePlan = Drawn<typeof anyService>;
 
 const anyLine = fc.oneof(
-  fc.constant({ kind: "good" } as const),
-  fault("unreachable", {
-    text: fc.constantFrom(...UNREACHABLE, REFUSED),
+  GOOD,
+  // It is not made, which shows after so many milliseconds.
+  fc.record({
+    kind: fc.constant("unreachable"),
+    text: fc.constantFrom(...UNREACHABLE, REFUSED, REFUSED),
     ms: anyShortSpan,
   }),
-  // It takes the ClientHello, and never answers, or so many milliseconds later.
-  fc.constant({ kind: "mute" } as const),
-  fault("late", { ms: anyShortSpan }),
-  fc.constant({ kind: "closed" } as const), // It takes the ClientHello, and closes.
+  // It takes the first bytes, and never answers, or so many milliseconds later.
+  fc.record({ kind: fc.constant("mute") }),
+  fc.record({ kind: fc.constant("late"), ms: anyShortSpan }),
+  // It takes the first bytes, and closes.
+  fc.record({ kind: fc.constant("closed") }),
   // If it was opened ahead, and is not used by then.
-  fault("dies", {
+  fc.record({
+    kind: fc.constant("dies"),
     ms: anyShortSpan,
     how: fc.constantFrom("closed", "vanished", "spoken on"),
   }),
 );
 
-/** What becomes of one connection that the program makes to an `https:` service. */
+/** What becomes of one connection to the service. */
 export type LineFault = Drawn<typeof anyLine>;
 
-/** A service with `https:`, which the program reaches through its own relay. */
-export const anyHttps = fc.record({
-  // The connections to the service, in their order; all further ones are good.
+export const anyNetwork = fc.record({
+  // With `https`, the program reaches the service through its own relay.
+  scheme: fc.constantFrom("http", "https", "https"),
+  // The first connections to the service; all further ones are good.
   lines: fc.array(anyLine, { maxLength: 5 }),
   // Whether a connection lasts after an answer.
   keepsAlive: fc.boolean(),
@@ -245,4 +240,4 @@ export const anyHttps = fc.record({
   closedPort: fc.constantFrom("free", "silent", "garbage"),
 });
 
-export type HttpsPlan = Drawn<typeof anyHttps>;
+export type NetworkPlan = Drawn<typeof anyNetwork>;

@@ -10,7 +10,7 @@ import {
   isNotTaken,
   isUnreachable,
   isUnsent,
-} from "./network.ts";
+} from "./exchange.ts";
 import { AMBIGUOUS, API_KEY, type ServicePlan } from "./plans.ts";
 import {
   isRejected,
@@ -644,15 +644,15 @@ function* checkPauses(
 const AHEAD = 45_000;
 
 function* opensAhead({ service, world, plan }: Facts): Broken {
-  const visits = service.machine?.visits ?? [];
+  const visits = service.network.visits;
   // A request on a line that vanishes, or in an outage, comes to nobody.
   const mayVanish = plan.troubles.some(({ kind }) =>
     kind === "sleep" || kind === "outage"
   );
   let unusedUntil = -Infinity;
-  for (const { openedAt, socket, isUsed } of visits) {
+  for (const { openedAt, near, isUsed } of visits) {
     if (openedAt === undefined) continue;
-    const { writtenAt, closedAt = world.now } = socket ?? {};
+    const { writtenAt, closedAt = world.now } = near;
     const end = writtenAt ?? closedAt;
     if (writtenAt !== undefined) {
       const age = writtenAt - openedAt;
@@ -709,8 +709,8 @@ function* closesAll({ service, user }: Facts): Broken {
   if (!user.hasEnded || user.error !== undefined) return;
   const left = {
     requests: service.asked.filter((one) => one.ending === undefined).length,
-    clients: service.clients,
-    sockets: service.machine?.open ?? 0,
+    clients: service.network.clients,
+    sockets: service.network.open,
   };
   for (const [what, count] of Object.entries(left)) {
     if (count !== 0) yield `${count} ${what}`;

@@ -86,7 +86,7 @@ function updatesOf(
     if (method === undefined) answered.add(id);
     if (method !== "session/update") continue;
     const { sessionId, update } = params;
-    const { sessionUpdate, messageId, content } = update;
+    const { sessionUpdate, messageId } = update;
     const isAgain = sessionUpdate === "agent_message_chunk" &&
       known.has(messageId);
     known.add(messageId);

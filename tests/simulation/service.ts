@@ -5,12 +5,12 @@
  * @module
  */
 
-import { Exchange, type Request } from "./network.ts";
+import { Exchange, type Request } from "./exchange.ts";
+import { Network } from "./network.ts";
 import {
   API_KEY,
   type Fault,
-  type HttpsPlan,
-  type LineFault,
+  type NetworkPlan,
   NO_ROUTE,
   NOT_TAKEN,
   type Operation,
@@ -20,41 +20,24 @@ import {
   type Step,
   type Trouble,
 } from "./plans.ts";
-import { HttpClient, Machine, type RelayProxy } from "./relayed.ts";
 import type { World } from "./world.ts";
 
 /** A run, as the service knows it. */
-export class Run {
+export interface Run {
   readonly id: string;
-  readonly threadId: string;
   readonly prompt: string;
   readonly plan: RunPlan;
   readonly reply: string;
   /** Its events so far. */
-  readonly events: RunEvent[] = [];
-  /** Whether it has ended, as a whole or by the loss of the service's memory. */
-  isOver = false;
-  /** Whether it does nothing any more, and does not end. */
-  isHung = false;
+  readonly events: RunEvent[];
+  /** Whether it does nothing any more, perhaps as the service has lost its memory. */
+  isOver: boolean;
   /** Whether it has ended without a reply, and the service says so. */
-  hasFailed = false;
+  hasFailed: boolean;
   /** The position of the last event that reached the program, counted from 0. */
-  furthest = -1;
+  furthest: number;
   /** When the end of the reply came, or waited, at the program's socket. */
   completeAt: number | undefined;
-
-  constructor(id: string, { url, prompt = "" }: Exchange, plan: RunPlan) {
-    this.id = id;
-    this.threadId = threadOf(url);
-    this.prompt = prompt;
-    this.plan = plan;
-    this.reply = `Reply of ${id} to ${prompt}.` +
-      (plan.isLong ? ` ${id}`.repeat(500) : "");
-  }
-}
-
-function threadOf(url: string): string {
-  return url.split("/")[4] ?? "";
 }
 
 interface RunEvent {
@@ -68,101 +51,27 @@ export class Service {
   readonly asked: Exchange[] = [];
   readonly runs: Run[] = [];
   readonly baseUrl: string;
-  /** The program's own connections; `undefined` with `http:`. */
-  readonly machine: Machine | undefined;
-  /** How many clients of `fetch` are open. */
-  clients = 0;
+  readonly network: Network;
   readonly #world: World;
   readonly #plan: ServicePlan;
   readonly #threads = new Set<string>();
-  readonly #open = new Set<Exchange>();
+  /** The requests that have come. */
+  readonly #taken: Exchange[] = [];
   /** The number of requests so far, by operation. */
   readonly #counts = new Map<Operation, number>();
   #threadCount = 0;
-  #downUntil = 0;
-  #unreachableUntil = 0;
-  #heldUntil = 0;
 
-  constructor(world: World, plan: ServicePlan, https?: HttpsPlan) {
+  constructor(world: World, plan: ServicePlan, network: NetworkPlan) {
     this.#world = world;
     this.#plan = plan;
-    this.baseUrl = https === undefined
-      ? "http://127.0.0.1:8000"
-      : "https://agent.test";
-    this.machine = https && new Machine(world, https, {
-      heldUntil: () => this.#heldUntil,
-      whyUnreachable: () => this.#whyUnreachable(),
-    });
+    this.baseUrl = `${network.scheme}://agent.test`;
+    this.network = new Network(world, network);
     for (const trouble of plan.troubles) {
       world.after(trouble.at, "outside", () => this.#begin(trouble));
     }
     world.replace(globalThis, {
       fetch: (url: string, init: Request) => this.#fetch(url, init),
     });
-    world.replace(Deno, {
-      createHttpClient: ({ proxy }: { readonly proxy?: RelayProxy }) => {
-        this.clients++;
-        return new HttpClient(proxy, () => void this.clients--);
-      },
-    });
-  }
-
-  #begin({ kind, ms }: Trouble): void {
-    const { now } = this.#world;
-    const seconds = `${ms / 1000} s`;
-    switch (kind) {
-      case "stop":
-        return this.#world.stop(ms);
-      case "sleep":
-        this.#world.tell("the machine sleeps: its connections vanish");
-        this.#unreachableUntil = now + ms + 5_000;
-        for (const exchange of this.#open) {
-          exchange.isVanished = true;
-        }
-        this.machine?.interrupt("vanished");
-        return this.#world.stop(ms);
-      case "amnesia":
-      case "restart":
-        this.#world.tell(`the service is down for ${seconds} (${kind})`);
-        if (kind === "amnesia") this.#forget();
-        this.#downUntil = now + ms;
-        for (const exchange of this.#open) exchange.reset();
-        this.#open.clear();
-        this.machine?.interrupt("reset");
-        return;
-      case "outage":
-        this.#world.tell(`no packet passes for ${seconds}`);
-        this.#unreachableUntil = this.#heldUntil = now + ms;
-        return;
-      default:
-        kind satisfies never;
-    }
-  }
-
-  #forget(): void {
-    for (const run of this.runs) run.isOver = run.hasFailed = true;
-    this.#threads.clear();
-  }
-
-  #fetch(url: string, init: Request): Promise<Response> {
-    const world = this.#world;
-    const exchange = new Exchange(world, url, init, () => this.#heldUntil);
-    const { operation, prompt, headers } = exchange;
-    const count = this.#counts.get(operation) ?? 0;
-    this.#counts.set(operation, count + 1);
-    const fault = this.#plan.faults[operation][count] ?? { kind: "good" };
-    const cursor = headers.get("last-event-id");
-    const after = cursor === null ? undefined : `after ${cursor}`;
-    const request = [operation, prompt ?? after].filter(Boolean);
-    world.tell(`${request.join(" ")}: ${JSON.stringify(fault)}`);
-    this.asked.push(exchange);
-    if (exchange.isRelayed) {
-      this.machine?.send(exchange, init.client, () => {
-        this.#open.add(exchange);
-        this.#meet(exchange, fault);
-      });
-    } else this.#connect(exchange, fault);
-    return exchange.response;
   }
 
   /** The requests to the service: those that left this machine, as far as it let them. */
@@ -170,27 +79,51 @@ export class Service {
     return this.asked.filter(({ isRelayed, hasPort }) => !isRelayed || hasPort);
   }
 
-  #whyUnreachable(): Extract<LineFault, { kind: "unreachable" }> | undefined {
-    const { now } = this.#world;
-    if (now < this.#unreachableUntil) {
-      return { kind: "unreachable", text: NO_ROUTE, ms: 1_000 };
+  #begin({ kind, ms }: Trouble): void {
+    const world = this.#world;
+    const { network } = this;
+    world.tell(`trouble for ${ms / 1000} s: ${kind}`);
+    switch (kind) {
+      case "stop":
+        return world.stop(ms);
+      case "sleep":
+        network.obstruct(ms + 5_000, NO_ROUTE, 1_000);
+        network.interrupt("vanished");
+        return world.stop(ms);
+      case "amnesia":
+        for (const run of this.runs) run.isOver = run.hasFailed = true;
+        this.#threads.clear();
+        return this.#restart(ms);
+      case "restart":
+        return this.#restart(ms);
+      case "outage":
+        network.obstruct(ms, NO_ROUTE, 1_000);
+        network.heldUntil = world.now + ms;
+        return;
+      default:
+        kind satisfies never;
     }
-    if (now >= this.#downUntil) return undefined;
-    return { kind: "unreachable", text: REFUSED, ms: 10 };
   }
 
-  #connect(exchange: Exchange, fault: Fault): void {
-    const world = this.#world;
-    const why = this.#whyUnreachable() ?? fault;
-    if (why.kind === "unreachable") {
-      return exchange.fail(why.ms, "Connect", why.text);
-    }
-    world.after(10 + world.below(20), "outside", () => {
-      // Whoever is dropped before the connection is made sends nothing.
-      if (exchange.isOver) return;
-      this.#open.add(exchange);
+  #restart(ms: number): void {
+    this.network.obstruct(ms, REFUSED, 10);
+    this.network.interrupt("reset");
+  }
+
+  #fetch(url: string, init: Request): Promise<Response> {
+    const exchange = new Exchange(this.#world, url, init);
+    const { operation, prompt, headers } = exchange;
+    const count = this.#counts.get(operation) ?? 0;
+    this.#counts.set(operation, count + 1);
+    const fault = this.#plan.faults[operation][count] ?? { kind: "good" };
+    const about = prompt ?? headers.get("last-event-id") ?? "";
+    this.#world.tell(`${operation} ${about}: ${JSON.stringify(fault)}`);
+    this.asked.push(exchange);
+    this.network.send(exchange, init.client, () => {
+      this.#taken.push(exchange);
       this.#meet(exchange, fault);
     });
+    return exchange.response;
   }
 
   /** Does with a request that has come what the plan says. */
@@ -203,25 +136,24 @@ export class Service {
         if (fault.isTaken && !NOT_TAKEN.includes(fault.text)) {
           this.#take(exchange);
         }
-        return this.#after(exchange, fault.ms, () => {
-          exchange.fail(0, "SendRequest", fault.text);
+        this.#world.after(fault.ms, "outside", () => {
+          exchange.breakWith(fault.text);
         });
+        return;
       case "silent":
         if (fault.isTaken) this.#take(exchange);
         return;
       case "unusable":
         this.#take(exchange);
-        return exchange.answer(5, 200, { body: fault.body });
+        return exchange.answer(200, fault.body);
       case "ends":
         exchange.limit = fault.events;
         exchange.how = fault.how;
-        return this.#accept(exchange, 5);
+        return this.#accept(exchange);
       case "late":
         return this.#accept(exchange, fault.ms);
       case "good":
-        return this.#accept(exchange, 5);
-      case "unreachable": // It is about connections, and this one was made.
-        return this.#accept(exchange, 5);
+        return this.#accept(exchange);
       default:
         fault satisfies never;
     }
@@ -232,39 +164,29 @@ export class Service {
     { status, retryAfter, body }: Extract<Fault, { kind: "answer" }>,
   ): void {
     exchange.retryAfter = retryAfter;
-    const headers = {
-      "content-type": body === "page" ? "text/html" : "application/json",
-      ...retryAfter !== undefined && { "retry-after": String(retryAfter) },
-    };
     const bodies = {
       json: '{"error":"not now"}',
       page: "<html><title>Bad gateway</title></html>",
       key: JSON.stringify({ error: `the key ${API_KEY} is not known` }),
       stalled: undefined,
     };
-    exchange.answer(5, status, { headers, body: bodies[body] });
+    exchange.answer(status, bodies[body], {
+      "content-type": body === "page" ? "text/html" : "application/json",
+      ...retryAfter !== undefined && { "retry-after": String(retryAfter) },
+    });
   }
 
   /** Answers a request as a service should. */
-  #accept(exchange: Exchange, ms: number): void {
+  #accept(exchange: Exchange, ms = 0): void {
     const body = this.#take(exchange);
-    this.#after(exchange, ms, () => {
-      if (body === undefined) return this.#stream(exchange);
-      const headers = { "content-type": "application/json" };
-      const status = "error" in body ? 404 : 200;
-      const text = JSON.stringify(body);
-      exchange.answer(0, status, { headers, body: text });
-    });
-  }
-
-  /** Does something later, unless the connection breaks until then. */
-  #after(exchange: Exchange, ms: number, act: () => void): void {
     this.#world.after(ms, "outside", () => {
-      if (!exchange.isOver && !exchange.isVanished) act();
+      if (exchange.operation === "stream run") this.#stream(exchange);
+      else if (body === undefined) exchange.answer(404, '{"error":"gone"}');
+      else exchange.answer(200, JSON.stringify(body));
     });
   }
 
-  /** Does what a `POST` asks for. Returns the answer; `undefined` for a stream. */
+  /** Does what a `POST` asks for. Returns the answer, unless its thread is not known. */
   #take(exchange: Exchange): object | undefined {
     switch (exchange.operation) {
       case "create thread": {
@@ -272,21 +194,10 @@ export class Service {
         this.#threads.add(id);
         return { thread_id: id };
       }
-      case "create run": {
-        if (!this.#threads.has(threadOf(exchange.url))) {
-          return { error: "no such thread" };
-        }
-        const count = this.runs.length;
-        const { runs } = this.#plan;
-        const plan = runs[count % runs.length];
-        if (plan === undefined) throw new Error("a story plans no runs");
-        const run = new Run(`r${count + 1}`, exchange, plan);
-        exchange.run = run;
-        this.runs.push(run);
-        this.#world.tell(`  the service runs ${run.prompt} as ${run.id}`);
-        this.#play(run, 0);
-        return { run_id: run.id };
-      }
+      case "create run":
+        return this.#hasThread(exchange)
+          ? { run_id: this.#createRun(exchange).id }
+          : undefined;
       case "stream run":
         return undefined;
       default:
@@ -294,18 +205,45 @@ export class Service {
     }
   }
 
+  #hasThread({ url }: Exchange): boolean {
+    return this.#threads.has(url.split("/")[4] ?? "");
+  }
+
+  #createRun({ prompt = "" }: Exchange): Run {
+    const count = this.runs.length;
+    const { runs } = this.#plan;
+    const plan = runs[count % runs.length];
+    if (plan === undefined) throw new Error("a story plans no runs");
+    const id = `r${count + 1}`;
+    const more = plan.isLong ? ` ${id}`.repeat(500) : "";
+    const run: Run = {
+      id,
+      prompt,
+      plan,
+      reply: `Reply of ${id} to ${prompt}.${more}`,
+      events: [],
+      isOver: false,
+      hasFailed: false,
+      furthest: -1,
+      completeAt: undefined,
+    };
+    this.runs.push(run);
+    this.#world.tell(`  the service runs ${prompt} as ${id}`);
+    this.#play(run, 0);
+    return run;
+  }
+
   /** Lets a run do its next step. */
   #play(run: Run, index: number): void {
-    const step = run.plan.steps[index];
-    this.#world.after(step?.ms ?? run.plan.ms, "outside", () => {
+    const { steps, ms, end } = run.plan;
+    const step = steps[index];
+    this.#world.after(step?.ms ?? ms, "outside", () => {
       if (run.isOver) return;
       if (step !== undefined) {
         this.#add(run, step.what);
         return this.#play(run, index + 1);
       }
-      const { end } = run.plan;
-      run.isHung = end === "hangs";
-      run.isOver = !run.isHung;
+      run.isOver = true;
       run.hasFailed = end === "failed";
       if (end === "complete" || end === "failed") this.#add(run, end);
       if (end === "closes") {
@@ -325,6 +263,8 @@ export class Service {
 
   #idOf(position: number): string {
     switch (this.#plan.ids) {
+      case "none":
+        return "";
       case "random":
         return `x${this.#world.below(1e9)}`;
       case "pairs":
@@ -338,32 +278,31 @@ export class Service {
     }
   }
 
-  *#followers(run: Run): Generator<Exchange> {
-    for (const exchange of this.#open) {
-      if (exchange.operation !== "stream run" || exchange.run !== run) continue;
-      if (!exchange.isOver) yield exchange;
-    }
+  #followers(run: Run): readonly Exchange[] {
+    return this.#taken.filter((one) => one.run === run && !one.isOver);
   }
 
   /** Begins a stream, from where the plan resumes it. */
   #stream(exchange: Exchange): void {
-    const run = this.runs.find(({ id }) => exchange.url.includes(`/${id}/`));
+    const { headers, url } = exchange;
+    const run = this.runs.find(({ id }) => url.includes(`/${id}/`));
     const { resumes, pings } = this.#plan;
-    const cursor = exchange.headers.get("last-event-id");
-    if (run === undefined || !this.#threads.has(run.threadId)) {
-      return exchange.answer(0, 404, { body: '{"error":"no such run"}' });
+    const cursor = headers.get("last-event-id");
+    if (run === undefined || !this.#hasThread(exchange)) {
+      return exchange.answer(404, '{"error":"no such run"}');
     }
     if (cursor !== null && typeof resumes === "number") {
-      return exchange.answer(0, resumes, { body: '{"error":"gone"}' });
+      return exchange.answer(resumes, '{"error":"gone"}');
     }
-    const headers = { "content-type": "text/event-stream" };
-    exchange.answer(0, 200, { headers });
+    const type = { "content-type": "text/event-stream" };
+    exchange.answer(200, undefined, type);
     exchange.run = run;
     if (pings > 0) this.#ping(exchange, run, pings);
     for (const event of run.events.slice(this.#firstAfter(cursor, run))) {
       this.#send(exchange, run, event);
     }
-    if (run.isOver || exchange.limit === 0) exchange.finish();
+    const hasEnded = run.isOver && run.plan.end !== "hangs";
+    if (hasEnded || exchange.limit === 0) exchange.finish();
   }
 
   /** The position of the first event after an id, as this service sees it. */
@@ -376,8 +315,7 @@ export class Service {
 
   #ping(exchange: Exchange, run: Run, ms: number): void {
     this.#world.after(ms, "outside", () => {
-      const isOver = exchange.isOver || exchange.isVanished;
-      if (isOver || run.isOver || run.isHung) return;
+      if (exchange.isOver || run.isOver) return;
       exchange.send(": ping\n\n");
       this.#ping(exchange, run, ms);
     });
@@ -392,7 +330,7 @@ export class Service {
     const text = isCut ? frame.slice(0, frame.length >> 1) : frame;
     exchange.hasData ||= !isCut && text.includes("data:");
     const arrival = exchange.send(text);
-    if (!isCut && !exchange.isVanished) {
+    if (!isCut && arrival !== undefined) {
       this.#world.after(arrival - this.#world.now, "outside", () => {
         if (!exchange.isOver) this.#arrived(exchange, run, event);
       });
@@ -422,12 +360,28 @@ export class Service {
   }
 
   /** An event on the wire. */
-  #frame(run: Run, { kind, id, position }: RunEvent, count: number): string {
+  #frame(
+    { id: run, reply }: Run,
+    { kind, id, position }: RunEvent,
+    count: number,
+  ): string {
     const { ids, isIdLast } = this.#plan;
     if (kind === "comment") return ": still here\n\n";
     if (kind === "retry") return "retry: 3000\n\n";
-    const line = `data: ${JSON.stringify(recordOf(run, kind, position))}\n`;
-    if (ids === "none" || id === "") return `${line}\n`;
+    const failure = { event: "error", message: `${run} has failed` };
+    const records = {
+      progress: {
+        event: "progress",
+        node: `${run}.${position}`,
+        status: "works",
+      },
+      complete: { event: "complete", instructorState: { explanation: reply } },
+      failure,
+      failed: failure,
+      unknown: { event: "token", text: "x" },
+    };
+    const line = `data: ${JSON.stringify(records[kind])}\n`;
+    if (id === "") return `${line}\n`;
     const name = `id: ${ids === "own" ? count + 1 : id}\n`;
     // Of events that share an id, only one that has it first can be told to be old.
     const isLast = isIdLast && ids !== "pairs";
@@ -438,24 +392,4 @@ export class Service {
 /** Whether a status leaves it open that a service has taken the request. */
 export function isTakenWith(status: number): boolean {
   return status >= 500 || [408, 425, 499].includes(status);
-}
-
-function recordOf(
-  { id, reply }: Run,
-  kind: Exclude<RunEvent["kind"], "comment" | "retry">,
-  position: number,
-): object {
-  switch (kind) {
-    case "progress":
-      return { event: "progress", node: `${id}.${position}`, status: "works" };
-    case "complete":
-      return { event: "complete", instructorState: { explanation: reply } };
-    case "failure":
-    case "failed":
-      return { event: "error", message: `${id} has failed` };
-    case "unknown":
-      return { event: "token", text: "x" };
-    default:
-      return kind satisfies never;
-  }
 }

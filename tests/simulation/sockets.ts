@@ -17,13 +17,13 @@ export interface Line {
 
 /** One end of a connection: as much of a `Deno.TcpConn` as the program uses. */
 export class Socket {
-  /** When the program has sent something first. */
+  readonly line: Line;
+  /** When something was sent first. */
   writtenAt: number | undefined;
   /** When it was closed here. */
   closedAt: number | undefined;
   readonly #world: World;
   readonly #target: "socket" | "outside";
-  readonly #line: Line;
   readonly #chunks: Uint8Array[] = [];
   #peer: Socket | undefined;
   /** What comes after the chunks: `null` is the end, an error a reset. */
@@ -35,7 +35,7 @@ export class Socket {
   private constructor(world: World, target: "socket" | "outside", line: Line) {
     this.#world = world;
     this.#target = target;
-    this.#line = line;
+    this.line = line;
   }
 
   /** Two ends: the first one the program's, the second one of `target`. */
@@ -76,21 +76,22 @@ export class Socket {
   }
 
   /** Takes a part of the bytes now and then, as a system does. */
-  write(bytes: Uint8Array): Promise<number> {
-    if (this.isClosed) return Promise.reject(new Deno.errors.BadResource());
+  async write(bytes: Uint8Array): Promise<number> {
+    if (this.isClosed) throw new Deno.errors.BadResource("closed");
     if (this.#end instanceof Error || this.#peer?.isClosed) {
-      return Promise.reject(new Deno.errors.BrokenPipe("Broken pipe"));
+      throw new Deno.errors.BrokenPipe("Broken pipe");
     }
-    this.writtenAt ??= this.#world.now;
     const isWhole = this.#world.below(4) > 0;
     const count = isWhole ? bytes.length : 1 + this.#world.below(bytes.length);
     this.send(bytes.slice(0, count));
-    return Promise.resolve(count);
+    return await Promise.resolve(count);
   }
 
-  /** Sends bytes, which arrive after those before them, and not before a time. */
-  send(bytes: Uint8Array, notBefore = 0): void {
-    this.#pass((peer) => void peer.#chunks.push(bytes), notBefore);
+  /** Sends bytes. Returns when they arrive; `undefined` if they never do. */
+  send(bytes: Uint8Array): number | undefined {
+    if (this.isClosed) return undefined;
+    this.writtenAt ??= this.#world.now;
+    return this.#pass((peer) => void peer.#chunks.push(bytes));
   }
 
   closeWrite(): Promise<void> {
@@ -106,29 +107,33 @@ export class Socket {
     this.#pass((peer) => peer.#finish(null));
   }
 
+  /** Closes it, unless it is closed. */
+  drop(): void {
+    if (!this.isClosed) this.close();
+  }
+
   /** Breaks the connection, so many milliseconds after what was sent has arrived. */
   reset(ms = 0): void {
-    const after = Math.max(this.#arrival, this.#world.now) + ms;
     const error = new Deno.errors.ConnectionReset(
       "Connection reset by peer (os error 104)",
     );
-    this.#pass((peer) => peer.#finish(error), after);
+    this.#pass((peer) => peer.#finish(error), ms);
     this.closedAt ??= this.#world.now;
     this.#wake();
   }
 
-  /** Lets something reach the other end, in order. */
-  #pass(act: (peer: Socket) => void, notBefore = 0): void {
+  /** Lets something reach the other end, in order. Returns when it does. */
+  #pass(act: (peer: Socket) => void, ms = 0): number | undefined {
     const peer = this.#peer;
-    if (peer === undefined || this.#line.isVanished) return;
+    if (peer === undefined || this.line.isVanished) return undefined;
     const { now } = this.#world;
-    const due = now + this.#line.delay();
-    this.#arrival = Math.max(this.#arrival, due, notBefore);
+    this.#arrival = Math.max(this.#arrival, now + this.line.delay()) + ms;
     this.#world.after(this.#arrival - now, peer.#target, () => {
       if (peer.isClosed) return;
       act(peer);
       peer.#wake();
     });
+    return this.#arrival;
   }
 
   #finish(end: Error | null): void {

@@ -323,7 +323,11 @@ export class Editor extends User {
 
   #request(
     method: string,
-    params: { readonly sessionId?: string; readonly prompt?: string },
+    params: {
+      readonly clientCapabilities?: object;
+      readonly sessionId?: string;
+      readonly prompt?: string;
+    },
   ): void {
     const id = this.sent.length + 1;
     const at = this.world.now;

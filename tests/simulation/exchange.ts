@@ -1,0 +1,234 @@
+/**
+ * One request on its way and its answer, as far as a `fetch` can tell, and how the two
+ * break.
+ *
+ * @module
+ */
+
+import {
+  AMBIGUOUS,
+  BROKEN_BODY,
+  NOT_HEARD,
+  NOT_TAKEN,
+  type Operation,
+  type StreamEnd,
+  UNREACHABLE,
+} from "./plans.ts";
+import type { HttpClient } from "./network.ts";
+import type { Run } from "./service.ts";
+import { KnownBlob, type World } from "./world.ts";
+
+/** What the program gives to `fetch`. */
+export type Request = RequestInit & { readonly client: HttpClient };
+
+/** How a request ends; `dropped`: by the program. */
+export type Ending = "whole" | "broken" | "dropped";
+
+/** The service's end of the connection that carries an answer. */
+export interface Carrier {
+  /**
+   * Lets `fetch` do something. Returns when that is at the program's socket; `undefined`
+   * if it never is.
+   */
+  send(act: () => void): number | undefined;
+  /** The answer is whole. */
+  finish(): void;
+  reset(): void;
+  vanish(): void;
+}
+
+/** One request: what became of it, and what the service can do with it. */
+export class Exchange {
+  readonly operation: Operation;
+  readonly askedAt: number;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly prompt: string | undefined;
+  readonly response: Promise<Response>;
+  /** Whether it goes through the program's relay. */
+  readonly isRelayed: boolean;
+  /** Whether the relay has let it in. */
+  hasPort = false;
+  /** Whether the service has answered the first bytes of its connection. */
+  wasHeard = false;
+  /** Whether it asked for another connection while its client had one that lived. */
+  wasNeedless = false;
+  /** The run that it follows. */
+  run: Run | undefined;
+  status: number | undefined;
+  /** Seconds. */
+  retryAfter: number | undefined;
+  /** Why `fetch` failed. */
+  failure: string | undefined;
+  openedAt: number | undefined;
+  /** When the last byte came, or waited, at the program's socket. */
+  lastByteAt: number | undefined;
+  /** How many events came for the user that no connection had brought before. */
+  news = 0;
+  /** When the last of them came. */
+  newestAt: number | undefined;
+  /** Whether a field `retry:` came on it. */
+  hasRetry = false;
+  /** Whether a whole line `data:` was sent on it. */
+  hasData = false;
+  /** When the end of the reply came on it. */
+  completeAt: number | undefined;
+  ending: Ending | undefined;
+  endedAt = Infinity;
+  /** How many events it has sent, and the most that it will send. */
+  sent = 0;
+  limit = Infinity;
+  /** What happens after that. */
+  how: StreamEnd = "closed";
+  carrier: Carrier | undefined;
+  onEnded: (how: Ending) => void = () => {};
+  readonly #world: World;
+  readonly #answered = Promise.withResolvers<Response>();
+  #body: ReadableByteStreamController | undefined;
+
+  constructor(
+    world: World,
+    url: string,
+    { headers, body, signal, client }: Request,
+  ) {
+    this.#world = world;
+    this.operation = url.endsWith("/threads")
+      ? "create thread"
+      : url.endsWith("/runs")
+      ? "create run"
+      : "stream run";
+    this.askedAt = world.now;
+    this.url = url;
+    this.headers = new Headers(headers);
+    const isKnown = body instanceof KnownBlob;
+    this.prompt = isKnown ? JSON.parse(body.known).prompt : undefined;
+    this.isRelayed = client.proxy !== undefined;
+    this.response = this.#answered.promise;
+    const drop = () => {
+      if (!this.#end("dropped")) return;
+      this.#answered.reject(signal?.reason);
+      this.#body?.error(signal?.reason);
+    };
+    signal?.addEventListener("abort", drop);
+    if (signal?.aborted) drop();
+  }
+
+  /** When something came last on it, or it was asked for. */
+  get lastSign(): number {
+    return this.lastByteAt ?? this.openedAt ?? this.askedAt;
+  }
+
+  get isOver(): boolean {
+    return this.ending !== undefined;
+  }
+
+  /** Lets headers arrive, and the body if it is known. */
+  answer(
+    status: number,
+    body?: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): void {
+    const isEmpty = status === 204;
+    this.#arrive(() => {
+      this.status = status;
+      this.openedAt = this.#world.now;
+      const stream = new ReadableStream({
+        type: "bytes",
+        start: (controller) => void (this.#body = controller),
+        cancel: () => void this.#end("dropped"),
+      });
+      const init = { status, headers };
+      this.#answered.resolve(new Response(isEmpty ? null : stream, init));
+      if (isEmpty) this.#end("whole");
+    });
+    if (body === undefined || isEmpty) return;
+    this.send(body);
+    this.close();
+  }
+
+  /** Lets `fetch` or its body fail, in the words of Deno 2.9.6. */
+  fail(text: string, kind: "Connect" | "SendRequest" = "SendRequest"): void {
+    if (this.isOver) return;
+    this.failure = this.#body === undefined ? text : BROKEN_BODY;
+    this.#end("broken");
+    this.#body?.error(new TypeError(BROKEN_BODY));
+    const { url } = this;
+    const about = kind === "Connect"
+      ? `error sending request for url (${url})`
+      : `error sending request from 127.0.0.1:1 for ${url} (127.0.0.1:8000)`;
+    const cause = new Error(`${about}: client error (${kind}): ${text}`);
+    this.#answered.reject(new TypeError("fetch failed", { cause }));
+  }
+
+  /** Lets `fetch` fail by what comes from the service. */
+  breakWith(text: string): void {
+    this.#arrive(() => this.fail(text));
+  }
+
+  /** Sends text in chunks that are cut anywhere. Returns when the last one arrives. */
+  send(text: string): number | undefined {
+    const bytes = new TextEncoder().encode(text);
+    const isCut = this.#world.below(3) === 0;
+    const cut = isCut ? this.#world.below(bytes.length) : 0;
+    if (cut > 0) this.#sendBytes(bytes.slice(0, cut));
+    return this.#sendBytes(bytes.slice(cut));
+  }
+
+  /** Ends the answer as a whole. */
+  close(): void {
+    this.#arrive(() => {
+      this.#end("whole");
+      this.#body?.close();
+      this.#body?.byobRequest?.respond(0); // ends a read that waits
+    });
+    this.carrier?.finish();
+  }
+
+  /** Ends the stream as the plan says. */
+  finish(): void {
+    if (this.how === "closed") this.close();
+    else if (this.how === "vanished") this.carrier?.vanish();
+    else this.carrier?.reset();
+  }
+
+  #sendBytes(bytes: Uint8Array<ArrayBuffer>): number | undefined {
+    const arrival = this.#arrive(() => {
+      this.lastByteAt = arrival;
+      if (bytes.length > 0) this.#body?.enqueue(bytes);
+    });
+    return arrival;
+  }
+
+  /** Lets something reach the program, in order, unless the request is over by then. */
+  #arrive(act: () => void): number | undefined {
+    return this.carrier?.send(() => {
+      if (!this.isOver) act();
+    });
+  }
+
+  #end(how: Ending): boolean {
+    if (this.isOver) return false;
+    this.ending = how;
+    this.endedAt = this.#world.now;
+    this.onEnded(how);
+    const reason = how === "broken" ? ` (${this.failure})` : "";
+    const { operation, status } = this;
+    this.#world.tell(`  ${operation}: ${status ?? ""} ${how}${reason}`);
+    return true;
+  }
+}
+
+/** Whether `fetch` failed before a connection was made. */
+export function isUnreachable({ failure = "" }: Exchange): boolean {
+  return [...UNREACHABLE, NOT_HEARD, AMBIGUOUS].includes(failure);
+}
+
+/** Whether nothing of a request can have been sent, and the program has to know it. */
+export function isUnsent(exchange: Exchange): boolean {
+  return isUnreachable(exchange) || exchange.isRelayed && !exchange.wasHeard;
+}
+
+/** Whether a request was certainly not taken, by why `fetch` failed. */
+export function isNotTaken({ failure = "" }: Exchange): boolean {
+  return NOT_TAKEN.includes(failure);
+}
