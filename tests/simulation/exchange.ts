@@ -71,8 +71,6 @@ export class Exchange {
   hasRetry = false;
   /** Whether a whole line `data:` was sent on it. */
   hasData = false;
-  /** When the end of the reply came on it. */
-  completeAt: number | undefined;
   ending: Ending | undefined;
   endedAt = Infinity;
   /** How many events it has sent, and the most that it will send. */

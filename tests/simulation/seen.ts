@@ -4,22 +4,33 @@
  * @module
  */
 
-import type { Editor, Message, Script, Sent } from "./users.ts";
+import type { Editor, Script, Sent } from "./users.ts";
 
 /** What a user has seen of one prompt. */
 export interface Seen {
   readonly prompt: string;
+  readonly sessionId: string | undefined;
   readonly begunAt: number;
   readonly endedAt: number;
   /** When the user asked for its cancellation. */
   readonly cancelledAt: number | undefined;
   readonly nodes: readonly string[];
   readonly replies: readonly string[];
+  /** When the last of these was shown. */
+  readonly shownAt: number | undefined;
   /** `undefined` if the user has heard of no end. */
   readonly end: "reply" | "failed" | "cancelled" | undefined;
   readonly message: string;
   /** As told in a field of JSON; else as the words have it. */
   readonly fate: string | undefined;
+}
+
+/** Something that a user is shown. */
+interface Shown {
+  readonly at: number;
+  readonly type: string;
+  readonly text: string;
+  readonly fate?: string | undefined;
 }
 
 export function seenBy(user: Script | Editor, now: number): readonly Seen[] {
@@ -31,23 +42,23 @@ export function seenBy(user: Script | Editor, now: number): readonly Seen[] {
 /** What an editor has seen of its prompts, except those that the bridge rejected. */
 function seenByEditor(user: Editor, now: number): Seen[] {
   const prompts = user.sent.filter((sent) =>
-    sent.method === "session/prompt" && !isRejected(sent)
+    sent.prompt !== undefined && !isRejected(sent)
   );
   const updates = updatesOf(user, prompts);
-  return prompts.map(({ prompt = "", id, at, answer }) => {
-    const text = (kind: string) =>
-      (updates.get(id) ?? [])
-        .filter(({ sessionUpdate }) => sessionUpdate === kind)
-        .map(({ content }) => String(content.text));
+  return prompts.map(({ prompt = "", sessionId, id, at, answer }) => {
     const message = String(answer?.error?.message ?? "");
+    const stopReason = answer?.result?.stopReason;
+    const isCancelled = stopReason === "cancelled" || user.cancelled.has(id);
+    const failure = answer?.error && "failed" as const;
+    const other = isCancelled ? "cancelled" : failure;
     return {
       prompt,
+      sessionId,
       begunAt: at,
       endedAt: answer?.at ?? now,
       cancelledAt: user.cancelled.get(id),
-      nodes: text("agent_thought_chunk").map(nodeIn),
-      replies: text("agent_message_chunk"),
-      end: endOf(user, id, answer),
+      ...progressIn(updates.filter((update) => update.promptId === id)),
+      end: stopReason === "end_turn" ? "reply" : other,
       message,
       fate: fateIn(message),
     };
@@ -59,109 +70,95 @@ export function isRejected({ answer }: Sent): boolean {
   return [-32600, -32002, -32602].includes(answer?.error?.code);
 }
 
-function endOf(
-  { cancelled }: Editor,
-  id: number,
-  answer: Message | undefined,
-): Seen["end"] {
-  const stopReason = answer?.result?.stopReason;
-  if (stopReason === "end_turn") return "reply";
-  if (stopReason === "cancelled" || cancelled.has(id)) return "cancelled";
-  return answer?.error === undefined ? undefined : "failed";
-}
+/** The types of {@linkcode Shown}, by those of updates. */
+const TYPES: Readonly<Record<string, string>> = {
+  agent_thought_chunk: "progress",
+  agent_message_chunk: "reply",
+};
 
 /**
- * The updates of each prompt, by its id: they are those of the first prompt of their
- * session that is not answered. What is sent once more, when a session is loaded, has
- * the `messageId` of the first time.
+ * The updates, with the prompts that they are of: the first of their session that is not
+ * answered. What is sent once more, when a session is loaded, has the `messageId` of the
+ * first time.
  */
 function updatesOf(
   { received }: Editor,
   prompts: readonly Sent[],
-): ReadonlyMap<number, Message["params"][]> {
-  const known = new Set<unknown>();
+): (Shown & { readonly promptId: number })[] {
+  const replies = new Set<unknown>();
   const answered = new Set<unknown>();
-  const updates = new Map<number, Message["params"][]>();
-  for (const { id, at, method, params } of received) {
+  return received.flatMap(({ id, at, method, params }) => {
     if (method === undefined) answered.add(id);
-    if (method !== "session/update") continue;
+    const type = TYPES[params?.update?.sessionUpdate];
+    if (type === undefined) return [];
     const { sessionId, update } = params;
-    const { sessionUpdate, messageId } = update;
-    const isAgain = sessionUpdate === "agent_message_chunk" &&
-      known.has(messageId);
-    known.add(messageId);
     const prompt = prompts.find((sent) =>
       sent.sessionId === sessionId && sent.at <= at && !answered.has(sent.id)
     );
-    if (prompt === undefined || isAgain) continue;
-    updates.set(prompt.id, [...updates.get(prompt.id) ?? [], update]);
-  }
-  return updates;
+    if (prompt === undefined || replies.has(update.messageId)) return [];
+    if (type === "reply") replies.add(update.messageId);
+    return [{ at, type, text: update.content.text, promptId: prompt.id }];
+  });
 }
 
-function seenByScript(user: Script, now: number): Seen[] {
-  let rest = user.plan.json ? jsonEvents(user) : plainEvents(user);
+function seenByScript({ plan, prompts, lines }: Script, now: number): Seen[] {
+  const rest = lines.map(plan.json ? jsonEvent : plainEvent);
   let begunAt = 0;
   const all: Seen[] = [];
-  for (const prompt of user.prompts) {
-    const last = rest.findIndex(({ type }) =>
-      type === "reply" || type === "error"
-    );
-    const end = rest[last];
-    const own = last < 0 ? rest : rest.slice(0, last + 1);
-    rest = rest.slice(own.length);
-    const endedAt = end?.at ?? now;
-    const text = (type: string) =>
-      own.filter((event) => event.type === type).map(({ text }) => text);
+  for (const prompt of prompts) {
+    const count = rest.findIndex(isEnd) + 1;
+    const own = rest.splice(0, count || rest.length);
+    const end = own.find(isEnd);
+    const message = end?.type === "error" ? end.text : "";
     all.push({
       prompt,
+      sessionId: undefined,
       begunAt,
-      endedAt,
+      endedAt: end?.at ?? now,
       cancelledAt: undefined,
-      nodes: text("progress").map(nodeIn),
-      replies: text("reply"),
+      ...progressIn(own),
       end: end && (end.type === "reply" ? "reply" : "failed"),
-      message: text("error").join(),
-      fate: end?.fate,
+      message,
+      fate: end?.fate ?? fateIn(message),
     });
-    begunAt = endedAt;
-    if (end === undefined || end.type === "error" && !user.plan.isPiped) break;
+    if (end === undefined || message !== "" && !plan.isPiped) break;
+    begunAt = end.at;
   }
   return all;
 }
 
-export interface ScriptEvent {
-  readonly at: number;
-  readonly type: string;
-  readonly text: string;
-  readonly fate: string | undefined;
-  readonly status: number | undefined;
+function isEnd({ type }: Shown): boolean {
+  return type === "reply" || type === "error";
 }
 
-export function jsonEvents({ lines }: Script): ScriptEvent[] {
-  return lines.filter(({ isError }) => !isError).map(({ at, text: line }) => {
-    const { type, node, message, text, fate, status } = JSON.parse(line);
-    return { at, type, text: node ?? message ?? text, fate, status };
-  });
+type Line = Script["lines"][number];
+
+function jsonEvent({ at, text: line, isError }: Line): Shown {
+  if (isError) return { at, type: "other", text: line };
+  const { type, node, message, text, fate } = JSON.parse(line);
+  return { at, type, text: node ?? message ?? text, fate };
 }
 
 const ERROR = /^agent-gateway: error: (?:Prompt \d+(?: on thread \S+)?: )?(.*)/;
 
-function plainEvents({ lines }: Script): ScriptEvent[] {
-  return lines.map(({ at, text, isError }) => {
-    const usual = { at, text, fate: undefined, status: undefined };
-    if (!isError) return { ...usual, type: "reply" };
-    const [, error] = ERROR.exec(text) ?? [];
-    if (error !== undefined) {
-      return { ...usual, type: "error", text: error, fate: fateIn(error) };
-    }
-    const isProgress = /^r\d+\.\d+: works$/.test(text);
-    return { ...usual, type: isProgress ? "progress" : "other" };
-  });
+function plainEvent({ at, text, isError }: Line): Shown {
+  if (!isError) return { at, type: "reply", text };
+  const [, error] = ERROR.exec(text) ?? [];
+  if (error !== undefined) return { at, type: "error", text: error };
+  const isProgress = /^r\d+\.\d+: works$/.test(text);
+  return { at, type: isProgress ? "progress" : "other", text };
 }
 
-function nodeIn(text: string): string {
-  return text.split(":")[0] ?? "";
+function progressIn(
+  shown: readonly Shown[],
+): Pick<Seen, "nodes" | "replies" | "shownAt"> {
+  const texts = (kind: string) =>
+    shown.filter(({ type }) => type === kind).map(({ text }) => text);
+  return {
+    nodes: texts("progress").map((text) => text.split(":")[0] ?? ""),
+    replies: texts("reply"),
+    shownAt: shown.at(-1)?.at,
+  };
 }
 
 function fateIn(message: string): string | undefined {

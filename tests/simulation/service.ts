@@ -345,10 +345,7 @@ export class Service {
     const { kind, position, id } = event;
     const { now } = this.#world;
     if (kind === "retry") exchange.hasRetry = true;
-    if (kind === "complete") {
-      run.completeAt ??= now;
-      exchange.completeAt = now;
-    }
+    if (kind === "complete") run.completeAt ??= now;
     if (position <= run.furthest) return;
     run.furthest = position;
     if (kind !== "progress" && kind !== "complete") return;

@@ -144,20 +144,17 @@ abstract class User {
   }
 }
 
-/** A line that a script reads. */
-export interface Line {
-  readonly at: number;
-  readonly text: string;
-  readonly isError: boolean;
-}
-
 /** A call of the program with prompts. */
 export class Script extends User {
   readonly kind = "script";
   readonly plan: ScriptPlan;
   readonly prompts: readonly string[];
   /** What was written to standard output and standard error, in order. */
-  readonly lines: Line[] = [];
+  readonly lines: {
+    readonly at: number;
+    readonly text: string;
+    readonly isError: boolean;
+  }[] = [];
   /** `undefined` if the call did not end, or could not write. */
   code: number | undefined;
 
