@@ -10,6 +10,7 @@
 import type { Carrier, Exchange } from "./exchange.ts";
 import {
   AMBIGUOUS,
+  GONE,
   type LineFault,
   type NetworkPlan,
   NOT_HEARD,
@@ -53,6 +54,9 @@ interface Link {
   isIdle: boolean;
 }
 
+/** What the program gives to `Deno.connect`. */
+type ConnectOptions = Deno.ConnectOptions & { readonly signal: AbortSignal };
+
 /** What one end does when it has read a record whole. */
 type Act = (socket: Socket, visit: Visit | undefined) => void;
 
@@ -86,10 +90,14 @@ export class Network {
       createHttpClient: ({ proxy }: Pick<HttpClient, "proxy">) =>
         this.#createClient(proxy),
       listen: () => this.#listen(),
-      connect: (to: Deno.ConnectOptions & { readonly signal: AbortSignal }) =>
-        to.hostname === "127.0.0.1"
-          ? this.#connectHere(to.port, to.signal)
-          : this.#connectToService(to.signal).catch(inWordsOfDeno),
+      connect: ({ hostname, port, signal }: ConnectOptions) => {
+        const connecting = hostname === "127.0.0.1"
+          ? this.#connectHere(port)
+          : this.#connectToService(signal).catch(inWordsOfDeno);
+        const { promise: aborted, reject } = Promise.withResolvers<never>();
+        signal.addEventListener("abort", () => reject(signal.reason));
+        return Promise.race([connecting, aborted]);
+      },
     });
     const isForbidden = plan.loopback === "forbidden";
     world.replace(Deno.permissions, {
@@ -189,13 +197,11 @@ export class Network {
     { links }: HttpClient,
     exchange: Exchange,
   ): Promise<Socket> {
-    const [socket, other] = this.#pair();
+    const port = Number(new URL(url).port);
+    exchange.wasNeedless = this.#listenerAt(port) === undefined &&
+      links.some(({ socket }) => !socket.isClosed);
+    const socket = await this.#connectHere(port);
     exchange.onEnded = () => socket.drop();
-    const listener = this.#listenerAt(Number(new URL(url).port));
-    if (listener === undefined) {
-      exchange.wasNeedless = links.some(({ socket }) => !socket.isClosed);
-      await this.#meetClosedPort();
-    } else await this.#reach(listener, other);
     await logIn(socket, basicAuth);
     exchange.hasPort = true;
     const hello = this.#record(HANDSHAKE, (far) => {
@@ -218,14 +224,6 @@ export class Network {
     }
   }
 
-  /** Connects to a port where no relay listens any more. */
-  async #meetClosedPort(): Promise<never> {
-    const { closedPort } = this.#plan;
-    if (closedPort === "silent") await new Promise(() => {});
-    const isFree = closedPort === "free";
-    throw new Error(isFree ? REFUSED : "socks error: malformed");
-  }
-
   /** Why the relay has closed the connection: as far as it is clear. */
   #whyNotHeard({ askedAt }: Exchange): string {
     const reasons = this.visits.filter((visit) => visit.askedAt >= askedAt)
@@ -234,32 +232,29 @@ export class Network {
     return reasons.every((one) => one === reason) ? reason : AMBIGUOUS;
   }
 
-  #pair(): readonly [Socket, Socket] {
-    const line = { isVanished: false, delay: () => 0 };
-    return Socket.pair(this.#world, "socket", line);
-  }
-
   #listenerAt(port: number): Listener | undefined {
     return this.#listeners.find((one) =>
       one.addr.port === port && !one.isClosed
     );
   }
 
-  /** Makes a connection on this machine. */
-  async #reach(listener: Listener, socket: Socket): Promise<void> {
-    const { loopback } = this.#plan;
-    if (loopback === "refused") throw new Error(REFUSED);
-    if (loopback === "dropped") await new Promise(() => {});
-    listener.receive(socket);
+  /** Connects to a port of this machine. */
+  async #connectHere(port: number): Promise<Socket> {
+    const { loopback, closedPort } = this.#plan;
+    const listener = this.#listenerAt(port);
+    const answer = listener === undefined ? closedPort : loopback;
+    if (answer === "silent") await new Promise(() => {});
+    if (answer === "garbage") throw new Error("socks error: malformed");
+    if (listener === undefined || answer === "refused") {
+      throw new Deno.errors.ConnectionRefused(REFUSED);
+    }
+    return this.#connectTo(listener);
   }
 
-  async #connectHere(port: number, signal: AbortSignal): Promise<Socket> {
-    const listener = this.#listenerAt(port);
-    if (listener === undefined) throw new Deno.errors.ConnectionRefused();
-    const [socket, other] = this.#pair();
-    const { promise: dropped, reject } = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => reject(signal.reason));
-    await Promise.race([this.#reach(listener, other), dropped]);
+  #connectTo(listener: Listener): Socket {
+    const line = { isVanished: false, delay: () => 0 };
+    const [socket, other] = Socket.pair(this.#world, "socket", line);
+    listener.receive(other);
     return socket;
   }
 
@@ -273,32 +268,15 @@ export class Network {
         Promise.reject(new Error("Too many open files (os error 24)"));
       return listener;
     }
-    for (const stranger of strangers) {
+    for (const words of strangers) {
       this.#world.after(0, "socket", () => {
-        if (!listener.isClosed) this.#visitAs(stranger, listener);
+        if (listener.isClosed) return;
+        const socket = this.#connectTo(listener);
+        socket.send(new TextEncoder().encode(words));
+        if (words === GONE) socket.reset();
       });
     }
     return listener;
-  }
-
-  /** Lets another process connect to a relay. */
-  #visitAs(stranger: NetworkPlan["strangers"][number], relay: Listener): void {
-    const [socket, other] = this.#pair();
-    relay.receive(other);
-    switch (stranger) {
-      case "silent":
-        return;
-      case "gone":
-        return socket.reset();
-      case "garbage":
-        return void socket.send(new TextEncoder().encode("GET / HTTP/1.1\r\n"));
-      case "wrong login": {
-        const login = { username: "relay", password: "wrong".padEnd(36) };
-        return void logIn(socket, login).catch(() => {});
-      }
-      default:
-        stranger satisfies never;
-    }
   }
 
   /**
@@ -307,7 +285,7 @@ export class Network {
    * @param signal Aborts it; `fetch` has none, and connects for a request.
    * @throws {Error} In the words of `fetch`.
    */
-  #connectToService(signal?: AbortSignal): Promise<Socket> {
+  async #connectToService(signal?: AbortSignal): Promise<Socket> {
     const world = this.#world;
     const line: Line = {
       isVanished: false,
@@ -323,27 +301,20 @@ export class Network {
       far,
     };
     const planned = this.#plan.lines[this.visits.push(visit) - 1];
-    const obstacle = world.now < this.#obstacleUntil
-      ? this.#obstacle
-      : undefined;
+    const isObstructed = world.now < this.#obstacleUntil;
+    const obstacle = isObstructed ? this.#obstacle : undefined;
     const fault = obstacle ?? planned ?? { kind: "good" };
     world.tell(`a connection to the service: ${JSON.stringify(fault)}`);
-    const { promise, resolve, reject } = Promise.withResolvers<Socket>();
     const isUnreachable = fault.kind === "unreachable";
     const ms = isUnreachable ? fault.ms : 10 + world.below(20);
-    const cancel = world.after(ms, "socket", () => {
-      if (isUnreachable) {
-        visit.failure = fault.text;
-        return reject(new Error(fault.text));
-      }
-      this.#open(visit, fault);
-      resolve(near);
-    });
-    signal?.addEventListener("abort", () => {
-      cancel();
-      reject(signal.reason);
-    });
-    return promise;
+    await world.pause(ms, "socket");
+    signal?.throwIfAborted();
+    if (isUnreachable) {
+      visit.failure = fault.text;
+      throw new Error(fault.text);
+    }
+    this.#open(visit, fault);
+    return near;
   }
 
   #open(visit: Visit, fault: LineFault): void {

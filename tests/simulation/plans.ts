@@ -218,6 +218,12 @@ const anyLine = fc.oneof(
 /** What becomes of one connection to the service. */
 export type LineFault = Drawn<typeof anyLine>;
 
+/** Sent by a process that connects, and is gone at once. */
+export const GONE = "gone";
+
+/** A login of SOCKS with another password than the relay's. */
+const WRONG_LOGIN = "\x05\x02\x00\x02\x01\x05relay\x05wrong";
+
 export const anyNetwork = fc.record({
   // With `https`, the program reaches the service through its own relay.
   scheme: fc.constantFrom("http", "https", "https"),
@@ -225,15 +231,15 @@ export const anyNetwork = fc.record({
   lines: fc.array(anyLine, { maxLength: 5 }),
   // Whether a connection lasts after an answer.
   keepsAlive: fc.boolean(),
-  // What this machine allows the program on 127.0.0.1.
+  // What this machine allows the program on 127.0.0.1; `silent`: packets are dropped.
   loopback: fc.constantFrom(
     ...["usual", "usual", "usual", "usual", "usual"] as const,
     ...["forbidden", "no listener", "no descriptors"] as const,
-    ...["refused", "dropped"] as const,
+    ...["refused", "silent"] as const,
   ),
-  // Other processes that connect to each relay before `fetch` does.
+  // What other processes send that connect to each relay before `fetch` does.
   strangers: fc.array(
-    fc.constantFrom("silent", "gone", "garbage", "wrong login"),
+    fc.constantFrom(GONE, "\x05", "GET / HTTP/1.1\r\n", WRONG_LOGIN),
     { maxLength: 3 },
   ),
   // Who listens where a relay has stopped listening.

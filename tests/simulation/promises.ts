@@ -11,7 +11,13 @@ import {
   isUnreachable,
   isUnsent,
 } from "./exchange.ts";
-import { AMBIGUOUS, API_KEY, type ServicePlan } from "./plans.ts";
+import {
+  AMBIGUOUS,
+  API_KEY,
+  NO_ROUTE,
+  REFUSED,
+  type ServicePlan,
+} from "./plans.ts";
 import { isRejected, type Seen, seenBy } from "./seen.ts";
 import type { Run, Service } from "./service.ts";
 import type { Editor, Script } from "./users.ts";
@@ -35,8 +41,6 @@ interface Prompt extends Seen {
 
 interface Facts extends Played {
   readonly prompts: readonly Prompt[];
-  /** All requests that create runs. */
-  readonly posts: readonly Exchange[];
   /**
    * Whether the user reads at once. A slow or stuck reader delays the program, so limits
    * and pauses are held against quick readers only.
@@ -75,13 +79,12 @@ const PROMISES: Readonly<Record<string, (facts: Facts) => Broken>> = {
 /** What was broken in a story, a line each. */
 export function brokenIn(played: Played): string[] {
   const { service: { runs, exchanges }, user, world } = played;
-  const posts = exchanges.filter((one) => one.operation === "create run");
   const prompts = seenBy(user, world.now).map((seen) => {
     const run = runs.find(({ prompt }) => prompt === seen.prompt);
     return {
       ...seen,
       run,
-      posts: posts.filter(({ prompt }) => prompt === seen.prompt),
+      posts: exchanges.filter(({ prompt }) => prompt === seen.prompt),
       streams: exchanges.filter(({ url }) =>
         url.endsWith(`/${run?.id}/stream`)
       ),
@@ -92,7 +95,6 @@ export function brokenIn(played: Played): string[] {
   const facts = {
     ...played,
     prompts,
-    posts,
     isQuick: reader.kind === "quick",
     limit: limit ?? Infinity,
   };
@@ -113,7 +115,7 @@ function* runsOnce({ service }: Facts): Broken {
 }
 
 function* tellsTheTruth(facts: Facts): Broken {
-  const { service, user, prompts, posts, isQuick } = facts;
+  const { service, user, prompts, isQuick } = facts;
   for (const prompt of prompts) {
     if (prompt.end === "failed" && !isFateTrue(prompt)) {
       const { message, fate, run } = prompt;
@@ -129,9 +131,10 @@ function* tellsTheTruth(facts: Facts): Broken {
     1: true,
     3: runs === 0,
     4: runs === 0,
-    5: !posts.every(isUnsent),
+    5: !prompts.every(({ posts }) => posts.every(isUnsent)),
   };
-  if (!truths[code ?? NaN]) {
+  const hasFailed = prompts.some(({ end }) => end === "failed");
+  if (!truths[code ?? NaN] || hasFailed !== (code !== 0)) {
     yield `exit code ${code} with ${replies} replies, ${runs} runs, ${error}`;
   }
 }
@@ -231,13 +234,8 @@ function* endsInTime(facts: Facts): Broken {
   }
 }
 
-function* answersOnce({ user, isQuick }: Facts): Broken {
-  if (user.kind === "script") {
-    const last = user.lines.findLast(({ isError }) => !isError)?.text ?? "";
-    const isWhole = /"type":"(reply|error)"/.test(last) || !user.hasEnded;
-    if (user.plan.json && isQuick && !isWhole) yield "the last line is no end";
-    return;
-  }
+function* answersOnce({ user }: Facts): Broken {
+  if (user.kind === "script") return;
   const { received, sent, plan, error } = user;
   if (error instanceof SyntaxError) yield `a broken line: ${error}`;
   const answers = received.filter(({ method }) => method === undefined);
@@ -344,67 +342,53 @@ function* keepsDistance({ prompts, isQuick }: Facts): Broken {
   }
 }
 
-/** The pauses before the repetitions of a `POST`, in milliseconds. */
-const PAUSES = [500, 1_000, 2_000];
-const PAUSES_NOT_TAKEN = [0, 500, 1_000];
-
 function* repeatsPosts(facts: Facts): Broken {
   const { service, user, world, prompts, isQuick, limit } = facts;
-  const groups = Map.groupBy(
-    service.exchanges.filter(({ operation }) =>
-      operation === "create run" ||
-      operation === "create thread" && user.kind === "script"
-    ),
-    ({ prompt }) => prompt ?? "the thread",
+  const posts = service.exchanges.filter(({ operation }) =>
+    operation === "create run" ||
+    operation === "create thread" && user.kind === "script"
   );
+  const groups = Map.groupBy(posts, ({ prompt }) => prompt ?? "the thread");
   for (const [name, exchanges] of groups) {
     const seen = prompts.find(({ prompt }) => prompt === name);
     const mayEnd = limit !== Infinity || !isQuick ||
       seen?.cancelledAt !== undefined;
     for (const [index, exchange] of exchanges.entries()) {
-      if (exchange.failure === AMBIGUOUS) continue;
+      const { failure, status, endedAt } = exchange;
+      if (failure === AMBIGUOUS) continue;
       const next = exchanges[index + 1];
       const pause = pauseAfter(exchange, index);
-      const outcome = `${name} (${exchange.status ?? exchange.failure})`;
+      const outcome = `${name} (${status ?? failure})`;
       if (next === undefined) {
-        if (pause !== undefined && !mayEnd) {
-          yield `${outcome} is not sent again`;
-        }
-      } else if (pause === undefined) {
-        yield `${outcome} is sent again`;
-      } else {
-        const time = next.askedAt - exchange.endedAt;
-        const running = world.runningTime(exchange.endedAt, next.askedAt);
-        const isLate = isQuick && running > pause.most + 3_000;
-        if (time < pause.least - 1 || isLate) {
-          yield `${outcome} is sent again after ${time} ms`;
-        }
+        const isLeft = pause !== undefined && !mayEnd;
+        if (isLeft) yield `${outcome} is not sent again`;
+        continue;
+      }
+      const time = next.askedAt - endedAt;
+      const isLate = isQuick &&
+        world.runningTime(endedAt, next.askedAt) > (pause ?? 0) + 10_000;
+      if (pause === undefined || time < pause - 1 || isLate) {
+        yield `${outcome} is sent again after ${time} ms`;
       }
     }
   }
 }
 
-/** The pause before a `POST` is sent again; `undefined` if it is not. */
-function pauseAfter(
-  exchange: Exchange,
-  index: number,
-): { readonly least: number; readonly most: number } | undefined {
-  const { operation, status, retryAfter = 0 } = exchange;
+/** The pauses before the repetitions of a `POST`, in milliseconds. */
+const PAUSES = [500, 1_000, 2_000];
+const PAUSES_NOT_TAKEN = [0, 500, 1_000];
+
+/** The least pause before a `POST` is sent again; `undefined` if it is not. */
+function pauseAfter(exchange: Exchange, index: number): number | undefined {
+  const { operation, status, failure, retryAfter = 0 } = exchange;
   const isClosed = isNotTaken(exchange);
-  const isRefused = isUnreachable(exchange) &&
-    /refused \(os|No route/.test(exchange.failure ?? "");
+  const isRefused = failure === REFUSED || failure === NO_ROUTE;
   const isBusy = status === 429 ||
     status === 503 && operation === "create thread";
   const usual = (isClosed ? PAUSES_NOT_TAKEN : PAUSES)[index];
   if (usual === undefined || !(isClosed || isRefused || isBusy)) return;
-  const asked = isBusy ? retryAfter * 1_000 : 0;
-  if (asked > 30_000) return undefined;
-  const added = Math.min(Math.max(asked / 4, 2_000), 5_000);
-  const most = asked === 0 ? 0 : asked + added;
-  return {
-    least: Math.max(usual / 2, asked),
-    most: Math.max(usual * 1.5, most),
-  };
+  if (!isBusy) return usual / 2;
+  return retryAfter > 30 ? undefined : Math.max(usual / 2, retryAfter * 1_000);
 }
 
 /** The shortest silence that counts as a loss, less what is not noticed of a stop. */
@@ -592,13 +576,10 @@ function* hidesTheKey({ user }: Facts): Broken {
 
 function* closesAll({ service, user }: Facts): Broken {
   if (!user.hasEnded || user.error !== undefined) return;
-  const left = {
-    requests: service.asked.filter((one) => one.ending === undefined).length,
-    clients: service.network.clients,
-    sockets: service.network.open,
-  };
-  for (const [what, count] of Object.entries(left)) {
-    if (count !== 0) yield `${count} ${what}`;
+  const { clients, open } = service.network;
+  const requests = service.asked.filter(({ isOver }) => !isOver).length;
+  if (requests + clients + open > 0) {
+    yield `${requests} requests, ${clients} clients, ${open} sockets`;
   }
 }
 
