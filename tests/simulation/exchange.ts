@@ -61,7 +61,7 @@ export class Exchange {
   /** Why `fetch` failed. */
   failure: string | undefined;
   openedAt: number | undefined;
-  /** When the last byte came, or waited, at the program's socket. */
+  /** When the last byte was read. */
   lastByteAt: number | undefined;
   /** How many events came for the user that no connection had brought before. */
   news = 0;
@@ -166,8 +166,7 @@ export class Exchange {
   /** Sends text in chunks that are cut anywhere. Returns when the last one arrives. */
   send(text: string): number | undefined {
     const bytes = new TextEncoder().encode(text);
-    const isCut = this.#world.below(3) === 0;
-    const cut = isCut ? this.#world.below(bytes.length) : 0;
+    const cut = this.#world.below(bytes.length);
     if (cut > 0) this.#sendBytes(bytes.slice(0, cut));
     return this.#sendBytes(bytes.slice(cut));
   }
@@ -190,11 +189,10 @@ export class Exchange {
   }
 
   #sendBytes(bytes: Uint8Array<ArrayBuffer>): number | undefined {
-    const arrival = this.#arrive(() => {
-      this.lastByteAt = arrival;
+    return this.#arrive(() => {
+      this.lastByteAt = this.#world.now;
       if (bytes.length > 0) this.#body?.enqueue(bytes);
     });
-    return arrival;
   }
 
   /** Lets something reach the program, in order, unless the request is over by then. */

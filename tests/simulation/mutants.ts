@@ -16,60 +16,51 @@
 import { cp } from "node:fs/promises";
 import { SourceCopy } from "../support/source_copy.ts";
 
-interface Mutant {
-  readonly what: string;
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-  readonly seed: number;
-}
-
 const FILE = `${import.meta.dirname}/mutants.txt`;
 
-export const MUTANTS: readonly Mutant[] = Deno.readTextFileSync(FILE)
-  .split("\n\n").map(parse);
+export const MUTANTS = Deno.readTextFileSync(FILE).split("\n\n").map(parse);
 
-function parse(text: string): Mutant {
+type Mutant = ReturnType<typeof parse>;
+
+function parse(text: string) {
   const [what = "", place = "", ...change] = text.trimEnd().split("\n");
-  const [file = "", seed] = place.split(" ");
+  const [file = "", seed = ""] = place.split(" ");
   const marked = (mark: string) =>
     change.filter((line) => line.startsWith(mark))
       .map((line) => line.slice(1)).join("\n");
-  return { what, file, seed: Number(seed), from: marked("-"), to: marked("+") };
+  return { what, place, file, seed, from: marked("-"), to: marked("+") };
 }
 
-/** So many stories of each kind are played before a mutant counts as not found. */
-const MOST = 5_000;
+/** So many stories are played before a mutant counts as not found. */
+const MOST = "10000";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const NEEDED = [
   "simulation",
-  ...["clocks.ts", "random_numbers.ts"].map((name) => `support/${name}`),
+  "support/clocks.ts",
+  "support/random_numbers.ts",
 ];
 
 /** Plays stories of the program in a copy. Returns the seed of the one that breaks. */
 async function find(
   copy: SourceCopy,
-  count: number,
-  seed: number,
+  ...args: readonly string[]
 ): Promise<string | undefined> {
-  const { code, stdout, stderr } = await copy.deno([
-    ...["run", "-q", "-P=launcher", "tools/deno.ts"],
-    ...["run", "-q", "-P=test", "--no-prompt", "tests/simulation/search.ts"],
-    ...[String(count), String(seed)],
-  ]);
+  const task = ["task", "-q", "simulate", ...args];
+  const { code, stdout, stderr } = await copy.deno(task);
   if (code === 0) return undefined;
   const found = /Broken with seed (\d+).*\n.*/.exec(stdout)?.[0];
   return found ?? `failed: ${stderr}`;
 }
 
 /** Writes the seed that shows a mutant into its row. */
-async function writeSeed({ what, file }: Mutant, seed: string): Promise<void> {
+async function writeSeed(
+  { what, place, file }: Mutant,
+  seed: string,
+): Promise<void> {
   const text = await Deno.readTextFile(FILE);
-  const place = `${what}\n${file} `;
-  const start = text.indexOf(place) + place.length;
-  const rest = text.slice(start).replace(/\d+/, seed);
-  await Deno.writeTextFile(FILE, text.slice(0, start) + rest);
+  const row = `${what}\n${file} ${seed}\n`;
+  await Deno.writeTextFile(FILE, text.replace(`${what}\n${place}\n`, row));
 }
 
 async function main([word = ""]: readonly string[]): Promise<void> {
@@ -86,7 +77,7 @@ async function main([word = ""]: readonly string[]): Promise<void> {
     const path = `${copy.folder}/${file}`;
     const source = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, source.replace(from, () => to));
-    const found = await find(copy, 1, seed) ?? await find(copy, MOST, 0);
+    const found = await find(copy, "1", seed) ?? await find(copy, MOST, "0");
     await Deno.writeTextFile(path, source);
     console.log(`${what}: ${found ?? "NOT FOUND"}`);
     const [, shownBy] = /^Broken with seed (\d+)/.exec(found ?? "") ?? [];

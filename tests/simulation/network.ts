@@ -80,7 +80,6 @@ export class Network {
   /** What is done at each record, whose bytes hold its position here. */
   readonly #acts: Act[] = [];
   #obstacle: LineFault | undefined;
-  #obstacleUntil = 0;
   #port = 40_000;
 
   constructor(world: World, plan: NetworkPlan) {
@@ -117,8 +116,8 @@ export class Network {
 
   /** Lets new connections to the service fail for some time, each after `delay`. */
   obstruct(ms: number, text: string, delay: number): void {
-    this.#obstacleUntil = this.#world.now + ms;
     this.#obstacle = { kind: "unreachable", text, ms: delay };
+    this.#world.after(ms, "outside", () => this.#obstacle = undefined);
   }
 
   /** Lets all connections to the service vanish, or break. */
@@ -301,9 +300,7 @@ export class Network {
       far,
     };
     const planned = this.#plan.lines[this.visits.push(visit) - 1];
-    const isObstructed = world.now < this.#obstacleUntil;
-    const obstacle = isObstructed ? this.#obstacle : undefined;
-    const fault = obstacle ?? planned ?? { kind: "good" };
+    const fault = this.#obstacle ?? planned ?? { kind: "good" };
     world.tell(`a connection to the service: ${JSON.stringify(fault)}`);
     const isUnreachable = fault.kind === "unreachable";
     const ms = isUnreachable ? fault.ms : 10 + world.below(20);

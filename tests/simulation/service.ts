@@ -46,6 +46,14 @@ interface RunEvent {
   readonly id: string;
 }
 
+/** The bodies of refusals. */
+const BODIES = {
+  json: '{"error":"not now"}',
+  page: "<html><title>Bad gateway</title></html>",
+  key: `{"error":"the key ${API_KEY} is not known"}`,
+  stalled: undefined,
+};
+
 export class Service {
   /** All calls of `fetch`, also those that came to no relay. */
   readonly asked: Exchange[] = [];
@@ -164,13 +172,7 @@ export class Service {
     { status, retryAfter, body }: Extract<Fault, { kind: "answer" }>,
   ): void {
     exchange.retryAfter = retryAfter;
-    const bodies = {
-      json: '{"error":"not now"}',
-      page: "<html><title>Bad gateway</title></html>",
-      key: JSON.stringify({ error: `the key ${API_KEY} is not known` }),
-      stalled: undefined,
-    };
-    exchange.answer(status, bodies[body], {
+    exchange.answer(status, BODIES[body], {
       "content-type": body === "page" ? "text/html" : "application/json",
       ...retryAfter !== undefined && { "retry-after": String(retryAfter) },
     });

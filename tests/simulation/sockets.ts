@@ -60,11 +60,10 @@ export class Socket {
   async read(buffer: Uint8Array): Promise<number | null> {
     for (;;) {
       if (this.isClosed) throw new Deno.errors.BadResource("closed");
-      const [chunk] = this.#chunks;
+      const chunk = this.#chunks.shift();
       if (chunk !== undefined) {
         const taken = chunk.subarray(0, buffer.length);
         buffer.set(taken);
-        this.#chunks.shift();
         const rest = chunk.subarray(taken.length);
         if (rest.length > 0) this.#chunks.unshift(rest);
         return taken.length;

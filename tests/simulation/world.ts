@@ -11,7 +11,7 @@ import { abortSignal } from "../support/clocks.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 
 /**
- * Whom an event reaches, first those that come first. A process that is stopped gets
+ * Whom events reach, first those that come first. A process that is stopped gets
  * nothing; when it goes on, its timers fire before its sockets are read, as in Deno.
  */
 const TARGETS = ["outside", "timer", "socket", "turn"] as const;
@@ -64,6 +64,7 @@ export class World implements AsyncDisposable {
   readonly #events = new Set<Event>();
   readonly #restores: (() => void)[] = [];
   #left = MAX_EVENTS;
+  #targets: readonly Target[] = TARGETS;
   #stoppedUntil = 0;
   readonly #epoch = ++begun * 1e10;
 
@@ -145,14 +146,17 @@ export class World implements AsyncDisposable {
    * all stories share.
    */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#targets = ["timer", "turn"];
     this.#left = MAX_LEFT;
+    this.#stoppedUntil = 0;
     await this.until(new Promise(() => {}));
     for (const restore of this.#restores) restore();
   }
 
   #next(): Event | undefined {
-    const rank = ({ target }: Event) => TARGETS.indexOf(target);
-    const [next] = Array.from(this.#events).sort((a, b) =>
+    const rank = ({ target }: Event) => this.#targets.indexOf(target);
+    const events = Array.from(this.#events).filter((one) => rank(one) >= 0);
+    const [next] = events.sort((a, b) =>
       this.#reaches(a) - this.#reaches(b) || rank(a) - rank(b) || a.due - b.due
     );
     return next;
