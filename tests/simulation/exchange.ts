@@ -9,7 +9,6 @@ import {
   AMBIGUOUS,
   BROKEN_BODY,
   NOT_HEARD,
-  NOT_TAKEN,
   type Operation,
   type StreamEnd,
   UNREACHABLE,
@@ -222,9 +221,4 @@ export function isUnreachable({ failure = "" }: Exchange): boolean {
 /** Whether nothing of a request can have been sent, and the program has to know it. */
 export function isUnsent(exchange: Exchange): boolean {
   return isUnreachable(exchange) || exchange.isRelayed && !exchange.wasHeard;
-}
-
-/** Whether a request was certainly not taken, by why `fetch` failed. */
-export function isNotTaken({ failure = "" }: Exchange): boolean {
-  return NOT_TAKEN.includes(failure);
 }

@@ -5,16 +5,12 @@
  * @module
  */
 
-import {
-  type Exchange,
-  isNotTaken,
-  isUnreachable,
-  isUnsent,
-} from "./exchange.ts";
+import { type Exchange, isUnreachable, isUnsent } from "./exchange.ts";
 import {
   AMBIGUOUS,
   API_KEY,
   NO_ROUTE,
+  NOT_TAKEN,
   REFUSED,
   type ServicePlan,
 } from "./plans.ts";
@@ -380,8 +376,8 @@ const PAUSES_NOT_TAKEN = [0, 500, 1_000];
 
 /** The least pause before a `POST` is sent again; `undefined` if it is not. */
 function pauseAfter(exchange: Exchange, index: number): number | undefined {
-  const { operation, status, failure, retryAfter = 0 } = exchange;
-  const isClosed = isNotTaken(exchange);
+  const { operation, status, failure = "", retryAfter = 0 } = exchange;
+  const isClosed = NOT_TAKEN.includes(failure);
   const isRefused = failure === REFUSED || failure === NO_ROUTE;
   const isBusy = status === 429 ||
     status === 503 && operation === "create thread";

@@ -190,21 +190,14 @@ export class Service {
 
   /** Does what a `POST` asks for. Returns the answer, unless its thread is not known. */
   #take(exchange: Exchange): object | undefined {
-    switch (exchange.operation) {
-      case "create thread": {
-        const id = `t${++this.#threadCount}`;
-        this.#threads.add(id);
-        return { thread_id: id };
-      }
-      case "create run":
-        return this.#hasThread(exchange)
-          ? { run_id: this.#createRun(exchange).id }
-          : undefined;
-      case "stream run":
-        return undefined;
-      default:
-        return exchange.operation satisfies never;
+    const { operation } = exchange;
+    if (operation === "create thread") {
+      const id = `t${++this.#threadCount}`;
+      this.#threads.add(id);
+      return { thread_id: id };
     }
+    const isRun = operation === "create run" && this.#hasThread(exchange);
+    return isRun ? { run_id: this.#createRun(exchange).id } : undefined;
   }
 
   #hasThread({ url }: Exchange): boolean {

@@ -119,7 +119,8 @@ abstract class User {
     };
     const ending = run().catch((cause) => void (this.error ??= cause));
     this.hasEnded = await this.world.until(ending);
-    if (this.hasEnded) this.world.tell(`it ends, ${this.error ?? ""}`);
+    const how = this.hasEnded ? "it ends" : "it never ends";
+    this.world.tell(`${how}, ${this.error ?? ""}`);
   }
 
   async #read(bytes: Uint8Array): Promise<number> {

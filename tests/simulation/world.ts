@@ -101,7 +101,6 @@ export class World implements AsyncDisposable {
 
   /** The process is stopped (SIGSTOP, `docker pause`, a machine that sleeps). */
   stop(ms: number): void {
-    this.tell(`the process is stopped for ${ms / 1000} s`);
     const start = Math.max(this.now, this.#stoppedUntil);
     this.#stoppedUntil = Math.max(start, this.now + ms);
     this.#stops.push([start, this.#stoppedUntil]);
@@ -117,10 +116,7 @@ export class World implements AsyncDisposable {
     return time;
   }
 
-  /**
-   * Lets the world go on until a promise settles. Returns whether it did: if not, the
-   * story tells why.
-   */
+  /** Lets the world go on until a promise settles. Returns whether it does. */
   async until(promise: Promise<unknown>): Promise<boolean> {
     let isSettled = false;
     const settle = () => void (isSettled = true);
@@ -128,11 +124,7 @@ export class World implements AsyncDisposable {
     await settled();
     while (!isSettled) {
       const event = this.#next();
-      if (event === undefined || this.#left-- === 0) {
-        const isIdle = event === undefined;
-        this.tell(isIdle ? "nothing happens any more" : "it is busy for ever");
-        return false;
-      }
+      if (event === undefined || this.#left-- === 0) return false;
       this.#events.delete(event);
       this.now = Math.max(this.now, this.#reaches(event));
       event.act();
