@@ -10,6 +10,14 @@ import fc from "fast-check";
 /** What is drawn by an arbitrary. */
 export type Drawn<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
+/** One value half of the time, and otherwise one of others. */
+export function mostly<const T, const U>(
+  usual: T,
+  ...others: readonly U[]
+): fc.Arbitrary<T | U> {
+  return fc.oneof(fc.constant(usual), fc.constantFrom(...others));
+}
+
 export const API_KEY = "key-0123456789abcdef";
 
 export type Operation = "create thread" | "create run" | "stream run";
@@ -125,10 +133,7 @@ export type StreamEnd = Drawn<typeof anyEnd>["how"];
 /** What a run does, one after the other, each after so many milliseconds. */
 const anyStep = fc.record({
   ms: anyShortSpan,
-  what: fc.constantFrom(
-    ...["progress", "progress", "progress", "progress"] as const,
-    ...["comment", "failure", "unknown", "retry"] as const,
-  ),
+  what: mostly("progress", "comment", "failure", "unknown", "retry"),
 });
 
 export type Step = Drawn<typeof anyStep>;
@@ -138,10 +143,7 @@ const anyRun = fc.record({
   steps: fc.array(anyStep, { maxLength: 6 }),
   ms: anyShortSpan,
   // `closes`: its stream ends without a word. `hangs`: nothing more comes.
-  end: fc.constantFrom(
-    ...["complete", "complete", "complete", "complete"] as const,
-    ...["failed", "closes", "hangs"] as const,
-  ),
+  end: mostly("complete", "failed", "closes", "hangs"),
   isLong: fc.boolean(),
 });
 
@@ -163,8 +165,12 @@ const anyTrouble = fc.record({
   at: anySpan,
   ms: anySpan,
   kind: fc.constantFrom(
-    ...["stop", "stop", "sleep"] as const,
-    ...["restart", "amnesia", "outage"] as const,
+    "stop",
+    "stop",
+    "sleep",
+    "restart",
+    "amnesia",
+    "outage",
   ),
 });
 
@@ -173,13 +179,19 @@ export type Trouble = Drawn<typeof anyTrouble>;
 export const anyService = fc.record({
   // How events are numbered; `some`: every other one; `own`: by each connection from 1.
   ids: fc.constantFrom(
-    ...["none", "some", "from 0", "from 1", "random", "pairs", "own"] as const,
+    "none",
+    "some",
+    "from 0",
+    "from 1",
+    "random",
+    "pairs",
+    "own",
   ),
   isIdLast: fc.boolean(),
   // What it sends after `Last-Event-ID`: a status, or events from one on.
-  resumes: fc.constantFrom(
-    ...["after", "after", "from start", "from start", "from last"] as const,
-    ...[204, 404, 410] as const,
+  resumes: fc.oneof(
+    fc.constantFrom("after", "from start", "from last"),
+    fc.constantFrom(204, 404, 410),
   ),
   // Milliseconds between comments that keep a stream alive; 0 for none.
   pings: fc.constantFrom(0, 0, 1_000, 15_000, 100_000),
@@ -232,10 +244,13 @@ export const anyNetwork = fc.record({
   // Whether a connection lasts after an answer.
   keepsAlive: fc.boolean(),
   // What this machine allows the program on 127.0.0.1; `silent`: packets are dropped.
-  loopback: fc.constantFrom(
-    ...["usual", "usual", "usual", "usual", "usual"] as const,
-    ...["forbidden", "no listener", "no descriptors"] as const,
-    ...["refused", "silent"] as const,
+  loopback: mostly(
+    "usual",
+    "forbidden",
+    "no listener",
+    "no descriptors",
+    "refused",
+    "silent",
   ),
   // What other processes send that connect to each relay before `fetch` does.
   strangers: fc.array(

@@ -407,8 +407,9 @@ function* followsRuns(facts: Facts): Broken {
     const hasNews = streams.some(({ news }) => news > 0);
     const mayLose = hasNews && !hasAllIds;
     if (!AGAIN.includes(last.status) || mayLose) continue;
-    const reason = whyTooSoon(streams, endedAt, world);
-    if (reason !== undefined) yield `${prompt} is given up ${reason}`;
+    if (!mayGiveUp(streams, endedAt, world)) {
+      yield `${prompt} is given up too soon`;
+    }
   }
 }
 
@@ -418,36 +419,29 @@ function* followsRuns(facts: Facts): Broken {
  */
 const TOLERANCE = 19_000;
 
-/** Why a run was given up too soon; `undefined` if it was not. */
-function whyTooSoon(
+/** Whether a run may be given up after these attempts to follow it. */
+function mayGiveUp(
   attempts: readonly Exchange[],
   endedAt: number,
   world: World,
-): string | undefined {
+): boolean {
   const [first] = attempts;
   const last = attempts.at(-1);
-  if (last?.ending === "dropped" && last.status === 200) {
-    const silence = world.runningTime(last.lastSign, endedAt);
-    const open = world.runningTime(last.openedAt ?? 0, endedAt);
-    if (silence < LOSS && open < SILENCE - TOLERANCE) {
-      return `while its stream is alive, open for ${open} ms`;
-    }
-  }
+  const timeSince = (time = first?.askedAt ?? 0) =>
+    world.runningTime(time, endedAt);
   const openTime = ({ openedAt = Infinity, endedAt }: Exchange) =>
     world.runningTime(openedAt, endedAt);
-  const newest = attempts.findLast(({ news }) => news > 0);
-  const steady = attempts.findLast((attempt) =>
-    attempt.news > 0 && openTime(attempt) >= 5_000
-  );
-  const start = first?.askedAt ?? 0;
-  const failing = world.runningTime(steady?.endedAt ?? start, endedAt);
-  const old = world.runningTime(newest?.newestAt ?? start, endedAt);
+  const withNews = attempts.filter(({ news }) => news > 0);
+  const steady = withNews.findLast((attempt) => openTime(attempt) >= 5_000);
+  const isOld = timeSince(withNews.at(-1)?.newestAt) >= SILENCE - TOLERANCE;
+  const isAlive = last?.ending === "dropped" && last.status === 200 &&
+    timeSince(last.lastSign) < LOSS;
+  if (isAlive) return isOld && openTime(last) >= SILENCE - TOLERANCE;
   const lastFive = attempts.slice(-5);
   const hasNoMore = lastFive.length === 5 &&
     lastFive.every((attempt) => isEmpty(attempt, openTime(attempt)));
-  if (hasNoMore || failing >= 120_000 - TOLERANCE) return undefined;
-  if (old >= SILENCE - TOLERANCE) return undefined;
-  return `after ${failing} ms of failures, ${old} ms after an event`;
+  return isOld || hasNoMore ||
+    timeSince(steady?.endedAt) >= 120_000 - TOLERANCE;
 }
 
 /**

@@ -54,16 +54,10 @@ export function storyOf(seed: number): Story {
   return story;
 }
 
-interface PlayedStory {
-  readonly lines: readonly string[];
-  /** The promises that it broke. */
-  readonly broken: readonly string[];
-}
-
 /** Plays a story. Returns the lines that tell it, and what it broke. */
 export async function play(
   { chance, service: plan, network, user: users }: Story,
-): Promise<PlayedStory> {
+) {
   await using world = new World(chance);
   const service = new Service(world, plan, network);
   const user = users.kind === "script"

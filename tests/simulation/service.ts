@@ -13,7 +13,6 @@ import {
   type NetworkPlan,
   NO_ROUTE,
   NOT_TAKEN,
-  type Operation,
   REFUSED,
   type RunPlan,
   type ServicePlan,
@@ -65,13 +64,14 @@ export class Service {
   readonly #threads = new Set<string>();
   /** The requests that have come. */
   readonly #taken: Exchange[] = [];
-  /** The number of requests so far, by operation. */
-  readonly #counts = new Map<Operation, number>();
+  /** What becomes of the next requests. */
+  readonly #faults: ServicePlan["faults"];
   #threadCount = 0;
 
   constructor(world: World, plan: ServicePlan, network: NetworkPlan) {
     this.#world = world;
     this.#plan = plan;
+    this.#faults = structuredClone(plan.faults);
     this.baseUrl = `${network.scheme}://agent.test`;
     this.network = new Network(world, network);
     for (const trouble of plan.troubles) {
@@ -121,9 +121,7 @@ export class Service {
   #fetch(url: string, init: Request): Promise<Response> {
     const exchange = new Exchange(this.#world, url, init);
     const { operation, prompt, headers } = exchange;
-    const count = this.#counts.get(operation) ?? 0;
-    this.#counts.set(operation, count + 1);
-    const fault = this.#plan.faults[operation][count] ?? { kind: "good" };
+    const fault = this.#faults[operation].shift() ?? { kind: "good" };
     const about = prompt ?? headers.get("last-event-id") ?? "";
     this.#world.tell(`${operation} ${about}: ${JSON.stringify(fault)}`);
     this.asked.push(exchange);

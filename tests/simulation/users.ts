@@ -10,16 +10,13 @@ import { runBridge } from "../../lib/bridge.ts";
 import { RemoteGateway } from "../../lib/gateway.ts";
 import { runConversation } from "../../lib/interactive.ts";
 import { ErrorOutput, outputSink, readStandardInput } from "../../lib/io.ts";
-import { anySpan, API_KEY, type Drawn } from "./plans.ts";
+import { anySpan, API_KEY, type Drawn, mostly } from "./plans.ts";
 import { Socket } from "./sockets.ts";
 import type { World } from "./world.ts";
 
 /** How somebody reads what the program writes, from the write of a number on. */
 const anyReader = fc.record({
-  kind: fc.constantFrom(
-    ...["quick", "quick", "quick", "quick"] as const,
-    ...["slow", "stuck", "gone"] as const,
-  ),
+  kind: mostly("quick", "slow", "stuck", "gone"),
   from: fc.nat(8),
   // Milliseconds for each write, if it is slow.
   ms: fc.constantFrom(5, 300, 4_000),
@@ -46,10 +43,16 @@ export type ScriptPlan = Drawn<typeof anyScript>;
 const anyAction = fc.record({
   // Milliseconds after the action before it.
   ms: fc.oneof(fc.constant(0), fc.nat(100), anySpan),
-  what: fc.constantFrom(
-    ...["prompt", "prompt", "prompt", "prompt", "prompt"] as const,
-    ...["new", "cancel", "cancel request", "close"] as const,
-    ...["load", "resume", "garbage", "unheard"] as const,
+  what: mostly(
+    "prompt",
+    "new",
+    "cancel",
+    "cancel request",
+    "close",
+    "load",
+    "resume",
+    "garbage",
+    "unheard",
   ),
   session: fc.nat(3), // Which of the sessions that are known.
 });
