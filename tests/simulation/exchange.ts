@@ -13,8 +13,9 @@ import {
   type StreamEnd,
   UNREACHABLE,
 } from "./plans.ts";
-import type { HttpClient } from "./network.ts";
+import type { HttpClient, Network } from "./network.ts";
 import type { Run } from "./service.ts";
+import type { Socket } from "./sockets.ts";
 import { KnownBlob, type World } from "./world.ts";
 
 /** What the program gives to `fetch`. */
@@ -22,19 +23,6 @@ export type Request = RequestInit & { readonly client: HttpClient };
 
 /** How a request ends; `dropped`: by the program. */
 export type Ending = "whole" | "broken" | "dropped";
-
-/** The service's end of the connection that carries an answer. */
-export interface Carrier {
-  /**
-   * Lets `fetch` do something. Returns when that is at the program's socket; `undefined`
-   * if it never is.
-   */
-  send(act: () => void): number | undefined;
-  /** The answer is whole. */
-  finish(): void;
-  reset(): void;
-  vanish(): void;
-}
 
 /** One request: what became of it, and what the service can do with it. */
 export class Exchange {
@@ -77,18 +65,22 @@ export class Exchange {
   limit = Infinity;
   /** What happens after that. */
   how: StreamEnd = "closed";
-  carrier: Carrier | undefined;
+  /** The service's end of the connection, when the request has come. */
+  far: Socket | undefined;
   onEnded: (how: Ending) => void = () => {};
   readonly #world: World;
+  readonly #network: Network;
   readonly #answered = Promise.withResolvers<Response>();
   #body: ReadableByteStreamController | undefined;
 
   constructor(
     world: World,
+    network: Network,
     url: string,
     { headers, body, signal, client }: Request,
   ) {
     this.#world = world;
+    this.#network = network;
     this.operation = url.endsWith("/threads")
       ? "create thread"
       : url.endsWith("/runs")
@@ -177,14 +169,14 @@ export class Exchange {
       this.#body?.close();
       this.#body?.byobRequest?.respond(0); // ends a read that waits
     });
-    this.carrier?.finish();
+    if (!this.#network.keepsAlive) this.far?.drop();
   }
 
   /** Ends the stream as the plan says. */
   finish(): void {
     if (this.how === "closed") this.close();
-    else if (this.how === "vanished") this.carrier?.vanish();
-    else this.carrier?.reset();
+    else if (this.how === "vanished") this.far?.vanish();
+    else this.far?.reset(5);
   }
 
   #sendBytes(bytes: Uint8Array<ArrayBuffer>): number | undefined {
@@ -194,11 +186,15 @@ export class Exchange {
     });
   }
 
-  /** Lets something reach the program, in order, unless the request is over by then. */
+  /**
+   * Lets something reach the program, in order, unless the request is over by then.
+   * Returns when it is at the program's socket; `undefined` if it never is.
+   */
   #arrive(act: () => void): number | undefined {
-    return this.carrier?.send(() => {
+    const record = this.#network.record(() => {
       if (!this.isOver) act();
     });
+    return this.far?.send(record);
   }
 
   #end(how: Ending): boolean {

@@ -41,16 +41,13 @@ const NEEDED = [
   "support/random_numbers.ts",
 ];
 
-/** Plays stories of the program in a copy. Returns the seed of the one that breaks. */
+/** Plays stories of the program in a copy. Returns what was broken first, and its seed. */
 async function find(
   copy: SourceCopy,
   ...args: readonly string[]
-): Promise<string | undefined> {
-  const task = ["task", "-q", "simulate", ...args];
-  const { code, stdout, stderr } = await copy.deno(task);
-  if (code === 0) return undefined;
-  const found = /Broken with seed (\d+).*\n.*/.exec(stdout)?.[0];
-  return found ?? `failed: ${stderr}`;
+): Promise<readonly string[] | null> {
+  const { stdout } = await copy.deno(["task", "-q", "simulate", ...args]);
+  return /Broken with seed (\d+).*\n.*/.exec(stdout);
 }
 
 /** Writes the seed that shows a mutant into its row. */
@@ -79,8 +76,8 @@ async function main([word = ""]: readonly string[]): Promise<void> {
     await Deno.writeTextFile(path, source.replace(from, () => to));
     const found = await find(copy, "1", seed) ?? await find(copy, MOST, "0");
     await Deno.writeTextFile(path, source);
-    console.log(`${what}: ${found ?? "NOT FOUND"}`);
-    const [, shownBy] = /^Broken with seed (\d+)/.exec(found ?? "") ?? [];
+    const [shown = "NOT FOUND", shownBy] = found ?? [];
+    console.log(`${what}: ${shown}`);
     if (shownBy === undefined) alive++;
     else await writeSeed(mutant, shownBy);
   }

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { Carrier, Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import {
   AMBIGUOUS,
   GONE,
@@ -60,8 +60,7 @@ type ConnectOptions = Deno.ConnectOptions & { readonly signal: AbortSignal };
 /** What one end does when it has read a record whole. */
 type Act = (socket: Socket, visit: Visit | undefined) => void;
 
-/** The types of TLS's records. */
-const HANDSHAKE = 22;
+/** The type of all records: the relay does not look at it. */
 const DATA = 23;
 
 /** What fills records. */
@@ -70,6 +69,8 @@ const FILLING = 120;
 /** What this machine does with the program's sockets, and the service at their other end. */
 export class Network {
   readonly visits: Visit[] = [];
+  /** Whether a connection lasts after an answer. */
+  readonly keepsAlive: boolean;
   /** Until when no packet passes. */
   heldUntil = 0;
   /** How many clients of `fetch` are open. */
@@ -85,6 +86,7 @@ export class Network {
   constructor(world: World, plan: NetworkPlan) {
     this.#world = world;
     this.#plan = plan;
+    this.keepsAlive = plan.keepsAlive;
     world.replace(Deno, {
       createHttpClient: ({ proxy }: Pick<HttpClient, "proxy">) =>
         this.#createClient(proxy),
@@ -123,7 +125,7 @@ export class Network {
   /** Lets all connections to the service vanish, or break. */
   interrupt(how: "vanished" | "reset"): void {
     for (const { far } of this.visits) {
-      if (how === "vanished") far.line.isVanished = true;
+      if (how === "vanished") far.vanish();
       else far.reset(5);
     }
   }
@@ -150,8 +152,8 @@ export class Network {
         // It is back in the pool after a turn of the event loop.
         this.#world.after(0, "turn", () => void (link.isIdle = true));
       };
-      const request = this.#record(DATA, (far, visit) => {
-        exchange.carrier = this.#carrier(far);
+      const request = this.record((far, visit) => {
+        exchange.far = far;
         if (visit !== undefined) visit.isUsed = true;
         onRequest();
       });
@@ -203,9 +205,9 @@ export class Network {
     exchange.onEnded = () => socket.drop();
     await logIn(socket, basicAuth);
     exchange.hasPort = true;
-    const hello = this.#record(HANDSHAKE, (far) => {
+    const hello = this.record((far) => {
       exchange.wasHeard = true;
-      far.send(this.#record(HANDSHAKE, () => {}));
+      far.send(this.record(() => {}));
     });
     socket.send(hello);
     await this.#readRecord(socket);
@@ -321,7 +323,7 @@ export class Network {
       this.#world.after(fault.ms, "outside", () => {
         if (near.writtenAt !== undefined || far.isClosed) return;
         this.#world.tell(`a connection that was not used is ${fault.how}`);
-        if (fault.how === "vanished") far.line.isVanished = true;
+        if (fault.how === "vanished") far.vanish();
         else if (fault.how === "closed") far.close();
         else far.send(new TextEncoder().encode("220 hello\r\n"));
       });
@@ -343,23 +345,12 @@ export class Network {
     }
   }
 
-  #carrier(far: Socket): Carrier {
-    return {
-      send: (act) => far.send(this.#record(DATA, act)),
-      finish: () => {
-        if (!this.#plan.keepsAlive) far.drop();
-      },
-      reset: () => far.reset(5),
-      vanish: () => void (far.line.isVanished = true),
-    };
-  }
-
   /** Makes a record of TLS: its type, a number in place of a version, and the length. */
-  #record(type: number, act: Act): Uint8Array {
+  record(act: Act): Uint8Array {
     const number = this.#acts.push(act) - 1;
     const length = this.#world.below(40);
     const bytes = new Uint8Array(5 + length).fill(FILLING);
-    bytes.set([type, number >> 8, number & 255, 0, length]);
+    bytes.set([DATA, number >> 8, number & 255, 0, length]);
     return bytes;
   }
 

@@ -307,21 +307,21 @@ function* loadsSessions({ user, isQuick }: Facts): Broken {
 /** What opens a session again, or closes it. */
 const CHANGES = ["session/load", "session/resume", "session/close"];
 
-function* closesSessions({ user, isQuick }: Facts): Broken {
+function* closesSessions({ user, prompts, isQuick }: Facts): Broken {
   if (user.kind === "script" || !isQuick) return;
   const sessions = Map.groupBy(user.sent, ({ sessionId }) => sessionId);
   for (const requests of sessions.values()) {
     let isOpen = true;
-    for (const [index, { prompt, answer, method }] of requests.entries()) {
-      const isTaken = prompt !== undefined && answer !== undefined &&
-        answer.error?.code !== -32002;
+    for (const request of requests) {
+      const { prompt, answer, method, sessionId, at } = request;
+      const isTaken = prompt !== undefined && !isRejected(request);
       if (isTaken && !isOpen) yield `${prompt} is taken`;
       if (!CHANGES.includes(method)) continue;
       const isClosing = isOpen && method === "session/close";
       isOpen = method !== "session/close";
-      const open = requests.slice(0, index).find((before) =>
-        before.prompt !== undefined && answer !== undefined &&
-        (before.answer?.at ?? Infinity) > answer.at
+      const open = prompts.find((before) =>
+        before.sessionId === sessionId && before.begunAt <= at &&
+        before.endedAt > (answer?.at ?? Infinity)
       );
       if (isClosing && open) yield `it is answered before ${open.prompt}`;
     }

@@ -119,7 +119,7 @@ export class Service {
   }
 
   #fetch(url: string, init: Request): Promise<Response> {
-    const exchange = new Exchange(this.#world, url, init);
+    const exchange = new Exchange(this.#world, this.network, url, init);
     const { operation, prompt, headers } = exchange;
     const fault = this.#faults[operation].shift() ?? { kind: "good" };
     const about = prompt ?? headers.get("last-event-id") ?? "";

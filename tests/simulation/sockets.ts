@@ -15,9 +15,23 @@ export interface Line {
   readonly delay: () => number;
 }
 
+/** Wakes those who wait for something that may have come. */
+class News {
+  #next = Promise.withResolvers<void>();
+
+  get promise(): Promise<void> {
+    return this.#next.promise;
+  }
+
+  tell(): void {
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
+  }
+}
+
 /** One end of a connection: as much of a `Deno.TcpConn` as the program uses. */
 export class Socket {
-  readonly line: Line;
+  readonly #line: Line;
   /** When something was sent first. */
   writtenAt: number | undefined;
   /** When it was closed here. */
@@ -28,14 +42,14 @@ export class Socket {
   #peer: Socket | undefined;
   /** What comes after the chunks: `null` is the end, an error a reset. */
   #end: Error | null | undefined;
-  #news = Promise.withResolvers<void>();
+  readonly #news = new News();
   /** When the last that this end has sent arrives. */
   #arrival = 0;
 
   private constructor(world: World, target: "socket" | "outside", line: Line) {
     this.#world = world;
     this.#target = target;
-    this.line = line;
+    this.#line = line;
   }
 
   /** Two ends: the first one the program's, the second one of `target`. */
@@ -102,13 +116,18 @@ export class Socket {
     if (this.isClosed) throw new Deno.errors.BadResource("closed");
     this.closedAt = this.#world.now;
     this.#chunks.length = 0;
-    this.#wake();
+    this.#news.tell();
     this.#pass((peer) => peer.#finish(null));
   }
 
   /** Closes it, unless it is closed. */
   drop(): void {
     if (!this.isClosed) this.close();
+  }
+
+  /** Lets nothing pass any more, in both directions. */
+  vanish(): void {
+    this.#line.isVanished = true;
   }
 
   /** Breaks the connection, so many milliseconds after what was sent has arrived. */
@@ -118,19 +137,19 @@ export class Socket {
     );
     this.#pass((peer) => peer.#finish(error), ms);
     this.closedAt ??= this.#world.now;
-    this.#wake();
+    this.#news.tell();
   }
 
   /** Lets something reach the other end, in order. Returns when it does. */
   #pass(act: (peer: Socket) => void, ms = 0): number | undefined {
     const peer = this.#peer;
-    if (peer === undefined || this.line.isVanished) return undefined;
+    if (peer === undefined || this.#line.isVanished) return undefined;
     const { now } = this.#world;
-    this.#arrival = Math.max(this.#arrival, now + this.line.delay()) + ms;
+    this.#arrival = Math.max(this.#arrival, now + this.#line.delay()) + ms;
     this.#world.after(this.#arrival - now, peer.#target, () => {
       if (peer.isClosed) return;
       act(peer);
-      peer.#wake();
+      peer.#news.tell();
     });
     return this.#arrival;
   }
@@ -138,11 +157,6 @@ export class Socket {
   #finish(end: Error | null): void {
     this.#end ??= end;
     if (end instanceof Error) this.#end = end;
-  }
-
-  #wake(): void {
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
   }
 }
 
@@ -155,7 +169,7 @@ export async function readExactly(
   for (let filled = 0; filled < length;) {
     const count = await socket.read(bytes.subarray(filled));
     if (count === null) {
-      throw new Deno.errors.UnexpectedEof("tls handshake eof");
+      throw new Deno.errors.UnexpectedEof();
     }
     filled += count;
   }
@@ -167,7 +181,7 @@ export class Listener {
   readonly addr: { readonly hostname: string; readonly port: number };
   isClosed = false;
   readonly #waiting: Socket[] = [];
-  #news = Promise.withResolvers<void>();
+  readonly #news = new News();
 
   constructor(port: number) {
     this.addr = { hostname: "127.0.0.1", port };
@@ -185,22 +199,17 @@ export class Listener {
   /** Lets a connection come. */
   receive(socket: Socket): void {
     this.#waiting.push(socket);
-    this.#wake();
+    this.#news.tell();
   }
 
   close(): void {
     if (this.isClosed) throw new Deno.errors.BadResource("closed");
     this.isClosed = true;
     for (const socket of this.#waiting) socket.reset();
-    this.#wake();
+    this.#news.tell();
   }
 
   [Symbol.dispose](): void {
     if (!this.isClosed) this.close();
-  }
-
-  #wake(): void {
-    this.#news.resolve();
-    this.#news = Promise.withResolvers();
   }
 }
