@@ -117,7 +117,6 @@ export class Exchange {
     body?: string,
     headers: Readonly<Record<string, string>> = {},
   ): void {
-    const isEmpty = status === 204;
     this.#arrive(() => {
       this.status = status;
       this.openedAt = this.#world.now;
@@ -126,11 +125,9 @@ export class Exchange {
         start: (controller) => void (this.#body = controller),
         cancel: () => void this.#end("dropped"),
       });
-      const init = { status, headers };
-      this.#answered.resolve(new Response(isEmpty ? null : stream, init));
-      if (isEmpty) this.#end("whole");
+      this.#answered.resolve(new Response(stream, { status, headers }));
     });
-    if (body === undefined || isEmpty) return;
+    if (body === undefined) return;
     this.send(body);
     this.close();
   }

@@ -29,7 +29,7 @@ export interface Run {
   readonly reply: string;
   /** Its events so far. */
   readonly events: RunEvent[];
-  /** Whether it does nothing any more, perhaps as the service has lost its memory. */
+  /** Whether it does nothing any more. */
   isOver: boolean;
   /** Whether it has ended without a reply, and the service says so. */
   hasFailed: boolean;
@@ -61,12 +61,11 @@ export class Service {
   readonly network: Network;
   readonly #world: World;
   readonly #plan: ServicePlan;
-  readonly #threads = new Set<string>();
   /** The requests that have come. */
   readonly #taken: Exchange[] = [];
   /** What becomes of the next requests. */
   readonly #faults: ServicePlan["faults"];
-  #threadCount = 0;
+  #threads = 0;
 
   constructor(world: World, plan: ServicePlan, network: NetworkPlan) {
     this.#world = world;
@@ -98,12 +97,9 @@ export class Service {
         network.obstruct(ms + 5_000, NO_ROUTE, 1_000);
         network.interrupt("vanished");
         return world.stop(ms);
-      case "amnesia":
-        for (const run of this.runs) run.isOver = run.hasFailed = true;
-        this.#threads.clear();
-        return this.#restart(ms);
       case "restart":
-        return this.#restart(ms);
+        network.obstruct(ms, REFUSED, 10);
+        return network.interrupt("reset");
       case "outage":
         network.obstruct(ms, NO_ROUTE, 1_000);
         network.heldUntil = world.now + ms;
@@ -111,11 +107,6 @@ export class Service {
       default:
         kind satisfies never;
     }
-  }
-
-  #restart(ms: number): void {
-    this.network.obstruct(ms, REFUSED, 10);
-    this.network.interrupt("reset");
   }
 
   #fetch(url: string, init: Request): Promise<Response> {
@@ -170,10 +161,9 @@ export class Service {
     { status, retryAfter, body }: Extract<Fault, { kind: "answer" }>,
   ): void {
     exchange.retryAfter = retryAfter;
-    exchange.answer(status, BODIES[body], {
-      "content-type": body === "page" ? "text/html" : "application/json",
-      ...retryAfter !== undefined && { "retry-after": String(retryAfter) },
-    });
+    const isAsked = retryAfter !== undefined;
+    const headers = isAsked ? { "retry-after": String(retryAfter) } : {};
+    exchange.answer(status, BODIES[body], headers);
   }
 
   /** Answers a request as a service should. */
@@ -181,25 +171,22 @@ export class Service {
     const body = this.#take(exchange);
     this.#world.after(ms, "outside", () => {
       if (exchange.operation === "stream run") this.#stream(exchange);
-      else if (body === undefined) exchange.answer(404, '{"error":"gone"}');
       else exchange.answer(200, JSON.stringify(body));
     });
   }
 
-  /** Does what a `POST` asks for. Returns the answer, unless its thread is not known. */
+  /** Does what a `POST` asks for. Returns the answer; `undefined` for a stream. */
   #take(exchange: Exchange): object | undefined {
-    const { operation } = exchange;
-    if (operation === "create thread") {
-      const id = `t${++this.#threadCount}`;
-      this.#threads.add(id);
-      return { thread_id: id };
+    switch (exchange.operation) {
+      case "create thread":
+        return { thread_id: `t${++this.#threads}` };
+      case "create run":
+        return { run_id: this.#createRun(exchange).id };
+      case "stream run":
+        return undefined;
+      default:
+        return exchange.operation satisfies never;
     }
-    const isRun = operation === "create run" && this.#hasThread(exchange);
-    return isRun ? { run_id: this.#createRun(exchange).id } : undefined;
-  }
-
-  #hasThread({ url }: Exchange): boolean {
-    return this.#threads.has(url.split("/")[4] ?? "");
   }
 
   #createRun({ prompt = "" }: Exchange): Run {
@@ -222,27 +209,23 @@ export class Service {
     };
     this.runs.push(run);
     this.#world.tell(`  the service runs ${prompt} as ${id}`);
-    this.#play(run, 0);
+    let ms = 0;
+    for (const step of plan.steps) {
+      ms += step.ms;
+      this.#world.after(ms, "outside", () => this.#add(run, step.what));
+    }
+    this.#world.after(ms + plan.ms, "outside", () => this.#end(run));
     return run;
   }
 
-  /** Lets a run do its next step. */
-  #play(run: Run, index: number): void {
-    const { steps, ms, end } = run.plan;
-    const step = steps[index];
-    this.#world.after(step?.ms ?? ms, "outside", () => {
-      if (run.isOver) return;
-      if (step !== undefined) {
-        this.#add(run, step.what);
-        return this.#play(run, index + 1);
-      }
-      run.isOver = true;
-      run.hasFailed = end === "failed";
-      if (end === "complete" || end === "failed") this.#add(run, end);
-      if (end === "closes") {
-        for (const exchange of this.#followers(run)) exchange.close();
-      }
-    });
+  #end(run: Run): void {
+    const { end } = run.plan;
+    run.isOver = true;
+    run.hasFailed = end === "failed";
+    if (end === "complete" || end === "failed") this.#add(run, end);
+    if (end === "closes") {
+      for (const exchange of this.#followers(run)) exchange.close();
+    }
   }
 
   #add(run: Run, kind: RunEvent["kind"]): void {
@@ -279,13 +262,10 @@ export class Service {
   #stream(exchange: Exchange): void {
     const { headers, url } = exchange;
     const run = this.runs.find(({ id }) => url.includes(`/${id}/`));
-    const { resumes, pings } = this.#plan;
+    const { pings } = this.#plan;
     const cursor = headers.get("last-event-id");
-    if (run === undefined || !this.#hasThread(exchange)) {
+    if (run === undefined) {
       return exchange.answer(404, '{"error":"no such run"}');
-    }
-    if (cursor !== null && typeof resumes === "number") {
-      return exchange.answer(resumes, '{"error":"gone"}');
     }
     const type = { "content-type": "text/event-stream" };
     exchange.answer(200, undefined, type);
