@@ -381,16 +381,11 @@ async function logIn(
     const bytes = new TextEncoder().encode(text);
     return [bytes.length, ...bytes];
   };
-  const steps = [
-    { message: [5, 2, 0, 2], answer: 2 },
-    {
-      message: [1, ...withLength(username), ...withLength(password)],
-      answer: 2,
-    },
-    { message: [5, 1, 0, 3, ...withLength("agent.test"), 1, 187], answer: 10 },
-  ];
-  for (const { message, answer } of steps) {
-    socket.send(Uint8Array.from(message));
-    await readExactly(socket, answer);
-  }
+  socket.send(Uint8Array.of(5, 2, 0, 2));
+  await readExactly(socket, 2);
+  const login = [...withLength(username), ...withLength(password)];
+  socket.send(Uint8Array.of(1, ...login));
+  await readExactly(socket, 2);
+  socket.send(Uint8Array.of(5, 1, 0, 3, ...withLength("agent.test"), 1, 187));
+  await readExactly(socket, 10);
 }
