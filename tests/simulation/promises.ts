@@ -123,7 +123,7 @@ function* tellsTheTruth(facts: Facts): Broken {
   const runs = service.runs.length;
   const replies = prompts.filter(({ end }) => end === "reply").length;
   const truths: Readonly<Record<number, boolean>> = {
-    0: replies === user.prompts.length,
+    0: replies === user.plan.prompts.length,
     1: true,
     3: runs === 0,
     4: runs === 0,

@@ -54,10 +54,10 @@ export function storyOf(seed: number): Story {
   return story;
 }
 
-/** Plays a story. Returns the lines that tell it, and what it broke. */
+/** Plays a story. Returns the lines that tell it, and the promises that it broke. */
 export async function play(
   { chance, service: plan, network, user: users }: Story,
-) {
+): Promise<Record<"lines" | "broken", readonly string[]>> {
   await using world = new World(chance);
   const service = new Service(world, plan, network);
   const user = users.kind === "script"

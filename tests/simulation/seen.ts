@@ -45,10 +45,12 @@ function seenByEditor(user: Editor, now: number): Seen[] {
     sent.prompt !== undefined && !isRejected(sent)
   );
   const updates = updatesOf(user, prompts);
-  return prompts.map(({ prompt = "", sessionId, id, at, answer }) => {
+  return prompts.map((request) => {
+    const { prompt = "", sessionId, id, at, answer, cancelledAt } = request;
     const message = String(answer?.error?.message ?? "");
     const stopReason = answer?.result?.stopReason;
-    const isCancelled = stopReason === "cancelled" || user.cancelled.has(id);
+    const isCancelled = stopReason === "cancelled" ||
+      cancelledAt !== undefined;
     const failure = answer?.error && "failed" as const;
     const other = isCancelled ? "cancelled" : failure;
     return {
@@ -56,7 +58,7 @@ function seenByEditor(user: Editor, now: number): Seen[] {
       sessionId,
       begunAt: at,
       endedAt: answer?.at ?? now,
-      cancelledAt: user.cancelled.get(id),
+      cancelledAt,
       ...progressIn(updates.filter((update) => update.promptId === id)),
       end: stopReason === "end_turn" ? "reply" : other,
       message,
@@ -101,11 +103,11 @@ function updatesOf(
   });
 }
 
-function seenByScript({ plan, prompts, lines }: Script, now: number): Seen[] {
+function seenByScript({ plan, lines }: Script, now: number): Seen[] {
   const rest = lines.map(plan.json ? jsonEvent : plainEvent);
   let begunAt = 0;
   const all: Seen[] = [];
-  for (const prompt of prompts) {
+  for (const prompt of plan.prompts) {
     const count = rest.findIndex(isEnd) + 1;
     const own = rest.splice(0, count || rest.length);
     const end = own.find(isEnd);

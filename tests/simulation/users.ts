@@ -26,7 +26,7 @@ type ReaderPlan = Drawn<typeof anyReader>;
 
 export const anyScript = fc.record({
   kind: fc.constant("script" as const),
-  prompts: fc.integer({ min: 1, max: 3 }),
+  prompts: fc.constantFrom(["p1"], ["p1", "p2"], ["p1", "p2", "p3"]),
   // Milliseconds for each prompt.
   timeLimit: fc.option(
     fc.integer({ min: 100, max: 20_000 }),
@@ -69,22 +69,22 @@ export const anyEditor = fc.record({
 export type EditorPlan = Drawn<typeof anyEditor>;
 
 /** Somebody who writes to the standard input of the program, and reads its output. */
-abstract class User {
+abstract class User<Plan extends { readonly reader: ReaderPlan }> {
+  readonly plan: Plan;
   /** What was read, also of a line that is not whole. */
   text = "";
   /** Why the program ended, if it failed. */
   error: unknown;
   hasEnded = false;
   protected readonly world: World;
-  readonly #reader: ReaderPlan;
   readonly #input: Socket;
   readonly #decoder = new TextDecoder();
   #line = "";
   #writes = 0;
 
-  constructor(world: World, reader: ReaderPlan) {
+  constructor(world: World, plan: Plan) {
     this.world = world;
-    this.#reader = reader;
+    this.plan = plan;
     const line = { isVanished: false, delay: () => 1 };
     const [socket, input] = Socket.pair(world, "outside", line);
     this.#input = input;
@@ -127,7 +127,7 @@ abstract class User {
   }
 
   async #read(bytes: Uint8Array): Promise<number> {
-    const { kind, from, ms } = this.#reader;
+    const { kind, from, ms } = this.plan.reader;
     if (this.#writes++ >= from) {
       if (kind === "stuck") await new Promise(() => {});
       if (kind === "gone") throw new Deno.errors.BrokenPipe("gone");
@@ -146,10 +146,8 @@ abstract class User {
 }
 
 /** A call of the program with prompts. */
-export class Script extends User {
+export class Script extends User<ScriptPlan> {
   readonly kind = "script";
-  readonly plan: ScriptPlan;
-  readonly prompts: readonly string[];
   /** What was written to standard output and standard error, in order. */
   readonly lines: {
     readonly at: number;
@@ -159,17 +157,11 @@ export class Script extends User {
   /** `undefined` if the call did not end, or could not write. */
   code: number | undefined;
 
-  constructor(world: World, plan: ScriptPlan) {
-    super(world, plan.reader);
-    this.plan = plan;
-    this.prompts = Array.from({ length: plan.prompts }, (_, i) => `p${i + 1}`);
-  }
-
   /** Calls the program, and waits for its end. */
   async run(baseUrl: string): Promise<void> {
-    const { timeLimit, json, isPiped } = this.plan;
+    const { prompts, timeLimit, json, isPiped } = this.plan;
     if (isPiped) {
-      for (const prompt of this.prompts) this.write(prompt);
+      for (const prompt of prompts) this.write(prompt);
       this.endInput();
     }
     const standardError = new ErrorOutput({
@@ -181,7 +173,7 @@ export class Script extends User {
         maskedKey: "key-...",
         baseUrl,
         asked: {
-          prompts: isPiped ? [] : this.prompts,
+          prompts: isPiped ? [] : prompts,
           readsInput: false,
           threadId: undefined,
           timeLimit,
@@ -223,7 +215,9 @@ export interface Sent {
   readonly at: number;
   readonly sessionId: string | undefined;
   readonly prompt: string | undefined;
-  answer: Message | undefined;
+  answer?: Message;
+  /** When it was first cancelled. */
+  cancelledAt?: number;
 }
 
 /** A line that the bridge wrote, in their order. */
@@ -236,19 +230,11 @@ export interface Message {
 }
 
 /** An editor that uses the bridge. */
-export class Editor extends User {
+export class Editor extends User<EditorPlan> {
   readonly kind = "editor";
-  readonly plan: EditorPlan;
   readonly sent: Sent[] = [];
   readonly received: Message[] = [];
-  /** When each request was first cancelled, by its id. */
-  readonly cancelled = new Map<number, number>();
   readonly #sessions: string[] = [];
-
-  constructor(world: World, plan: EditorPlan) {
-    super(world, plan.reader);
-    this.plan = plan;
-  }
 
   /** Starts the bridge, uses it, and waits for its end. */
   async run(baseUrl: string): Promise<void> {
@@ -281,28 +267,24 @@ export class Editor extends User {
     const prompts = this.sent.filter((request) =>
       request.prompt !== undefined && request.sessionId === sessionId
     );
+    const cancel = (request: Sent) => {
+      request.cancelledAt ??= this.world.now;
+    };
     const last = prompts.at(-1);
-    if (what === "cancel" || what === "close") this.#note(...prompts);
+    if (what === "cancel" || what === "close") prompts.forEach(cancel);
     if (what === "garbage") return this.write("{ not JSON");
     if (what === "cancel") {
       return this.#send({ method: "session/cancel", params: { sessionId } });
     }
     if (what === "cancel request") {
       if (last === undefined) return;
-      this.#note(last);
+      cancel(last);
       const params = { requestId: last.id };
       return this.#send({ method: "$/cancel_request", params });
     }
     const prompt = what === "prompt" ? `p${this.sent.length + 1}` : undefined;
     const params = what === "new" ? {} : { sessionId, prompt };
     this.#request(`session/${what}`, params);
-  }
-
-  /** Notes which requests are cancelled now. */
-  #note(...requests: readonly Sent[]): void {
-    for (const { id } of requests) {
-      if (!this.cancelled.has(id)) this.cancelled.set(id, this.world.now);
-    }
   }
 
   #request(
@@ -316,7 +298,7 @@ export class Editor extends User {
     const id = this.sent.length + 1;
     const at = this.world.now;
     const { sessionId, prompt } = params;
-    this.sent.push({ id, method, at, sessionId, prompt, answer: undefined });
+    this.sent.push({ id, method, at, sessionId, prompt });
     this.#send({ id, method, params });
   }
 

@@ -43,7 +43,7 @@ let begun = 0;
 export class KnownBlob extends Blob {
   readonly known: string;
 
-  constructor(parts: string[] = [], options?: BlobPropertyBag) {
+  constructor(parts: string[], options?: BlobPropertyBag) {
     super(parts, options);
     this.known = parts.join("");
   }
