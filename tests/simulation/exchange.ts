@@ -43,8 +43,8 @@ export class Exchange {
   /** The run that it follows. */
   run: Run | undefined;
   status: number | undefined;
-  /** Seconds. */
-  retryAfter: number | undefined;
+  /** How long the answer asks to wait, in seconds. */
+  retryAfter = 0;
   /** Why `fetch` failed. */
   failure: string | undefined;
   openedAt: number | undefined;
@@ -119,6 +119,7 @@ export class Exchange {
   ): void {
     this.#arrive(() => {
       this.status = status;
+      this.retryAfter = Number(headers["retry-after"] ?? 0);
       this.openedAt = this.#world.now;
       const stream = new ReadableStream({
         type: "bytes",

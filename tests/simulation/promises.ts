@@ -16,7 +16,7 @@ import {
 } from "./plans.ts";
 import { isRejected, type Seen, seenBy } from "./seen.ts";
 import type { Run, Service } from "./service.ts";
-import type { Editor, Script } from "./users.ts";
+import type { Editor, Script, Sent } from "./users.ts";
 import type { World } from "./world.ts";
 
 /** A story that was played to its end. */
@@ -37,10 +37,9 @@ interface Prompt extends Seen {
 
 interface Facts extends Played {
   readonly prompts: readonly Prompt[];
-  /**
-   * Whether the user reads at once. A slow or stuck reader delays the program, so limits
-   * and pauses are held against quick readers only.
-   */
+  /** The requests of an editor, by session. */
+  readonly sessions: ReadonlyMap<string | undefined, readonly Sent[]>;
+  /** Whether the user reads at once. */
   readonly isQuick: boolean;
   /** The limit of a script for each prompt, in milliseconds. */
   readonly limit: number;
@@ -48,28 +47,34 @@ interface Facts extends Played {
 
 type Broken = Generator<string>;
 
-const PROMISES: Readonly<Record<string, (facts: Facts) => Broken>> = {
+type Promises = Readonly<Record<string, (facts: Facts) => Broken>>;
+
+const PROMISES: Promises = {
   "a prompt runs once": runsOnce,
   "fates and exit codes are true": tellsTheTruth,
   "a reply is that run's, whole, and shown once": repliesOnce,
-  "a reply that came in time is shown": showsReplies,
   "progress is shown in order, none of it twice or left out": showsProgress,
   "every call ends in time": endsInTime,
   "every request of an editor is answered once": answersOnce,
-  "a cancelled prompt is answered at once": answersCancelled,
-  "the prompts of a session run one after the other": runsInTurn,
-  "a session that is loaded shows its prompts": loadsSessions,
-  "a session that is closed ends its prompts, and takes no others":
-    closesSessions,
-  "an answer keeps 30 ms from the updates before it": keepsDistance,
   "a POST is repeated as decided": repeatsPosts,
-  "a run is followed as long as decided": followsRuns,
   "a connection ahead is one, for 45 s, and costs nothing": opensAhead,
   "a service that says nothing is given up after 20 s": givesUpSilence,
   "a relay serves its client, whatever this machine does": reachesItself,
   "the key is nowhere": hidesTheKey,
   "nothing is left open": closesAll,
   "no error is left unhandled": handlesErrors,
+};
+
+/** Those to users who read at once: a slow or stuck reader delays the program. */
+const PROMISES_TO_QUICK: Promises = {
+  "a reply that came in time is shown": showsReplies,
+  "a cancelled prompt is answered at once": answersCancelled,
+  "the prompts of a session run one after the other": runsInTurn,
+  "a session that is loaded shows its prompts": loadsSessions,
+  "a session that is closed ends its prompts, and takes no others":
+    closesSessions,
+  "an answer keeps 30 ms from the updates before it": keepsDistance,
+  "a run is followed as long as decided": followsRuns,
 };
 
 /** What was broken in a story, a line each. */
@@ -86,15 +91,20 @@ export function brokenIn(played: Played): string[] {
       ),
     };
   });
-  const { reader } = user.plan;
-  const limit = user.kind === "script" ? user.plan.timeLimit : undefined;
+  const isQuick = user.plan.reader.kind === "quick";
+  const isEditor = user.kind === "editor";
   const facts = {
     ...played,
     prompts,
-    isQuick: reader.kind === "quick",
-    limit: limit ?? Infinity,
+    isQuick,
+    limit: (isEditor ? undefined : user.plan.timeLimit) ?? Infinity,
+    sessions: isEditor
+      ? Map.groupBy(user.sent, ({ sessionId }) => sessionId)
+      : new Map(),
   };
-  return Object.entries(PROMISES).flatMap(([name, promise]) =>
+  const quick = isQuick ? Object.entries(PROMISES_TO_QUICK) : [];
+  const promises = [...Object.entries(PROMISES), ...quick];
+  return promises.flatMap(([name, promise]) =>
     Array.from(promise(facts), (what) => `${name}: ${what}`)
   );
 }
@@ -171,7 +181,7 @@ function* repliesOnce({ prompts }: Facts): Broken {
   }
 }
 
-function* showsReplies({ prompts, isQuick, limit }: Facts): Broken {
+function* showsReplies({ prompts, limit }: Facts): Broken {
   for (const { prompt, begunAt, end, message, run, streams } of prompts) {
     const at = run?.completeAt;
     if (at === undefined || end === "cancelled" || end === "reply") continue;
@@ -179,7 +189,7 @@ function* showsReplies({ prompts, isQuick, limit }: Facts): Broken {
     const isTie = streams.some(({ endedAt, ending }) =>
       ending !== "whole" && Math.abs(endedAt - at) < 5
     );
-    if (isQuick && !isTie && at + 50 < begunAt + limit) {
+    if (!isTie && at + 50 < begunAt + limit) {
       yield `the reply to ${prompt} came at ${at} ms: ${message}`;
     }
   }
@@ -189,11 +199,11 @@ function* showsProgress({ plan: { ids, isIdLast }, prompts }: Facts): Broken {
   // Events without an id of their own may come twice, or be taken for old ones.
   const mayMiss = ids === "pairs" || ids === "some";
   for (const { prompt, nodes, run } of prompts) {
-    if (nodes.some((node) => node.split(".")[0] !== run?.id)) {
+    if (nodes.some(([id]) => id !== run?.id)) {
       yield `${prompt} (${run?.id}) is shown ${nodes}`;
     }
     if (run === undefined || mayMiss && isIdLast) continue;
-    const positions = nodes.map((node) => Number(node.split(".")[1]));
+    const positions = nodes.map(([, position]) => Number(position));
     const once = Array.from(new Set(positions));
     const shown = mayMiss || isIdLast ? once : positions;
     const due = run.events.filter(({ kind }) => kind === "progress")
@@ -250,8 +260,8 @@ function* answersOnce({ user }: Facts): Broken {
  */
 const AT_ONCE = 60;
 
-function* answersCancelled({ prompts, isQuick, world }: Facts): Broken {
-  for (const seen of isQuick ? prompts : []) {
+function* answersCancelled({ prompts, world }: Facts): Broken {
+  for (const seen of prompts) {
     const { prompt, cancelledAt = Infinity, endedAt, end, message } = seen;
     if (cancelledAt > endedAt) {
       const isWrong = end === "cancelled" && message === "";
@@ -269,21 +279,20 @@ function* answersCancelled({ prompts, isQuick, world }: Facts): Broken {
   }
 }
 
-function* runsInTurn({ prompts, isQuick }: Facts): Broken {
+function* runsInTurn({ prompts }: Facts): Broken {
   for (const [index, { prompt, posts, sessionId }] of prompts.entries()) {
     const isEarly = prompts.slice(0, index).some((before) =>
       before.sessionId === sessionId &&
       posts.some(({ askedAt }) => askedAt < before.endedAt)
     );
-    if (isQuick && isEarly) {
+    if (isEarly) {
       yield `${prompt} is sent before others are answered`;
     }
   }
 }
 
-function* loadsSessions({ user, isQuick }: Facts): Broken {
-  if (user.kind === "script" || !isQuick) return;
-  const sessions = Map.groupBy(user.sent, ({ sessionId }) => sessionId);
+function* loadsSessions({ user, sessions }: Facts): Broken {
+  if (user.kind === "script") return;
   for (const [sessionId, requests] of sessions) {
     const [load, other] = requests.filter(({ method }) =>
       method === "session/load"
@@ -307,9 +316,7 @@ function* loadsSessions({ user, isQuick }: Facts): Broken {
 /** What opens a session again, or closes it. */
 const CHANGES = ["session/load", "session/resume", "session/close"];
 
-function* closesSessions({ user, prompts, isQuick }: Facts): Broken {
-  if (user.kind === "script" || !isQuick) return;
-  const sessions = Map.groupBy(user.sent, ({ sessionId }) => sessionId);
+function* closesSessions({ sessions, prompts }: Facts): Broken {
   for (const requests of sessions.values()) {
     let isOpen = true;
     for (const request of requests) {
@@ -328,11 +335,11 @@ function* closesSessions({ user, prompts, isQuick }: Facts): Broken {
   }
 }
 
-function* keepsDistance({ prompts, isQuick }: Facts): Broken {
+function* keepsDistance({ prompts }: Facts): Broken {
   for (const { prompt, shownAt, endedAt, sessionId } of prompts) {
     if (shownAt === undefined || sessionId === undefined) continue;
     const distance = endedAt - shownAt;
-    if (isQuick && distance < 30) {
+    if (distance < 30) {
       yield `${prompt} is answered ${distance} ms after its update`;
     }
   }
@@ -376,7 +383,7 @@ const PAUSES_NOT_TAKEN = [0, 500, 1_000];
 
 /** The least pause before a `POST` is sent again; `undefined` if it is not. */
 function pauseAfter(exchange: Exchange, index: number): number | undefined {
-  const { operation, status, failure = "", retryAfter = 0 } = exchange;
+  const { operation, status, failure = "", retryAfter } = exchange;
   const isClosed = NOT_TAKEN.includes(failure);
   const isRefused = failure === REFUSED || failure === NO_ROUTE;
   const isBusy = status === 429 ||
@@ -397,7 +404,7 @@ function* followsRuns(facts: Facts): Broken {
   const { plan: { ids, isIdLast }, prompts, limit, world } = facts;
   // Whether each event has an id, on a line before its data.
   const hasAllIds = ids !== "none" && ids !== "some" && !isIdLast;
-  for (const seen of facts.isQuick ? prompts : []) {
+  for (const seen of prompts) {
     const { prompt, run, streams, begunAt, endedAt, end } = seen;
     yield* checkPauses(streams, hasAllIds, world);
     const last = streams.at(-1);
@@ -474,7 +481,7 @@ function* checkPauses(
   for (const [index, attempt] of attempts.entries()) {
     const next = attempts[index + 1];
     if (next === undefined) return;
-    const { status, news, endedAt, openedAt = 0, retryAfter = 0 } = attempt;
+    const { status, news, endedAt, openedAt = 0, retryAfter } = attempt;
     hasNews ||= news > 0;
     if (hasNews && hasAllIds && !next.headers.has("last-event-id")) {
       yield "a stream is asked for again without its last id";

@@ -37,7 +37,8 @@ import { Service } from "./service.ts";
 import { anyEditor, anyScript, Editor, Script } from "./users.ts";
 import { World } from "./world.ts";
 
-const anyStory = fc.record({
+/** What a story is drawn from. */
+export const anyStory = fc.record({
   // For what is drawn while it plays: latencies, cuts, and what the program draws.
   chance: fc.noShrink(fc.nat()),
   service: anyService,
@@ -45,18 +46,9 @@ const anyStory = fc.record({
   user: fc.oneof(anyScript, anyEditor),
 });
 
-export type Story = Drawn<typeof anyStory>;
-
-/** A story; the same one for the same seed. */
-export function storyOf(seed: number): Story {
-  const [story] = fc.sample(anyStory, { seed, numRuns: 1 });
-  if (story === undefined) throw new Error("no story was drawn");
-  return story;
-}
-
 /** Plays a story. Returns the lines that tell it, and the promises that it broke. */
 export async function play(
-  { chance, service: plan, network, user: users }: Story,
+  { chance, service: plan, network, user: users }: Drawn<typeof anyStory>,
 ): Promise<Record<"lines" | "broken", readonly string[]>> {
   await using world = new World(chance);
   const service = new Service(world, plan, network);
@@ -104,7 +96,7 @@ export async function search(seed: number): Promise<string | undefined> {
 async function main(args: readonly string[]): Promise<number> {
   const [count = 2_000, seed = Math.floor(Math.random() * 1e9)] = args
     .map(Number);
-  if (!Number.isSafeInteger(count) || !Number.isSafeInteger(seed)) {
+  if (![count, seed].every(Number.isSafeInteger)) {
     console.error("Usage: deno task simulate [COUNT] [SEED]");
     return 2;
   }

@@ -14,7 +14,8 @@ export interface Seen {
   readonly endedAt: number;
   /** When the user asked for its cancellation. */
   readonly cancelledAt: number | undefined;
-  readonly nodes: readonly string[];
+  /** The nodes of the progress: a run, and the position of an event. */
+  readonly nodes: readonly (readonly string[])[];
   readonly replies: readonly string[];
   /** When the last of these was shown. */
   readonly shownAt: number | undefined;
@@ -157,7 +158,7 @@ function progressIn(
   const texts = (kind: string) =>
     shown.filter(({ type }) => type === kind).map(({ text }) => text);
   return {
-    nodes: texts("progress").map((text) => text.split(":")[0] ?? ""),
+    nodes: texts("progress").map((text) => text.split(/[.:]/)),
     replies: texts("reply"),
     shownAt: shown.at(-1)?.at,
   };

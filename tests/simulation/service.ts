@@ -160,7 +160,6 @@ export class Service {
     exchange: Exchange,
     { status, retryAfter, body }: Extract<Fault, { kind: "answer" }>,
   ): void {
-    exchange.retryAfter = retryAfter;
     const isAsked = retryAfter !== undefined;
     const headers = isAsked ? { "retry-after": String(retryAfter) } : {};
     exchange.answer(status, BODIES[body], headers);
