@@ -190,7 +190,7 @@ export async function isStillNeeded(
         ...["run", "-q", "-A", "--no-check", ...sameFlags],
         ...[import.meta.filename ?? "", `${WORKAROUNDS.indexOf(row)}`],
       ],
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.timeout(180_000),
     },
   ).output();
   const decoder = new TextDecoder();
