@@ -35,7 +35,7 @@ const PREFIX = RegExp(
  */
 export class KeyParser {
   // A byte order mark is ordinary text.
-  #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /** An unfinished sequence, or the beginning of the end mark of a paste. */
   #held = "";
   #isPaste = false;
@@ -67,13 +67,6 @@ export class KeyParser {
     const escapes = this.#held.endsWith("\x1b") ? this.#held : "";
     this.#held = "";
     return Array.from(escapes, () => press("escape"));
-  }
-
-  /** Drops the held text and an unfinished paste. */
-  reset(): void {
-    this.#held = "";
-    this.#isPaste = false;
-    this.#decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   }
 
   /** Parses the key at `at`, and returns the index of the next one. */

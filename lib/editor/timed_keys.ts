@@ -41,7 +41,7 @@ interface Gathered {
  */
 export class TimedKeys {
   readonly #options: TimedKeysOptions;
-  readonly #parser = new KeyParser();
+  #parser = new KeyParser();
   #gathered: Gathered | undefined;
   #stopEscape = () => {};
   /** When the last key was pressed, if it was Escape. */
@@ -56,7 +56,7 @@ export class TimedKeys {
     this.#stopEscape();
     const now = performance.now();
     const isAfterPause = now - this.#readAt >= PASTE_TIMEOUT;
-    if (isAfterPause && isCtrlC(bytes)) this.#parser.reset();
+    if (isAfterPause && isCtrlC(bytes)) this.#parser = new KeyParser();
     this.#readAt = now;
     this.#handle(this.#joined(this.#parser.feed(bytes)));
     if (this.#parser.isAmbiguous) {

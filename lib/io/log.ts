@@ -9,15 +9,13 @@ import {
 /** Writes a line to a log, with a duration in milliseconds if it has one. */
 export type Log = (line: Redacted, milliseconds?: number) => void;
 
-const MAX_LENGTH = 500;
-
 /**
- * Opens the log of `--verbose`. Each line begins with the time, and is clean and short.
+ * Opens the log of `--verbose`. Each line begins with the time, and is clean.
  */
 export function openLog(writeLine: (line: Shown) => void): Log {
   return (line, milliseconds) => {
     const time = shownLine(KEYLESS.show(new Date().toISOString()));
-    const words = shownLine(line, MAX_LENGTH);
+    const words = shownLine(line);
     const took = milliseconds === undefined
       ? ""
       : shown`, ${Math.round(milliseconds)} ms`;

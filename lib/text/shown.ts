@@ -1,16 +1,12 @@
-import { shorten } from "./foreign_text.ts";
 import { plainLine, plainText } from "./plain_text.ts";
 import type { Branded, Parts, Redacted, Unchanged } from "./safe_text.ts";
 
 /** Text for a terminal or a log: it has no control character but those of its styles. */
 export type Shown = Branded<"shown"> | "";
 
-/** A text on one line, clean, at most so many UTF-16 code units of it. */
-export function shownLine(
-  text: Redacted | Unchanged,
-  maxLength: number = text.length,
-): Shown {
-  return plainLine(shorten(text, maxLength)) as Shown;
+/** A text on one line, clean. */
+export function shownLine(text: Redacted | Unchanged): Shown {
+  return plainLine(text) as Shown;
 }
 
 /** A reply, clean, with its lines. */

@@ -183,8 +183,6 @@ Deno.test("KeyParser hands on what has come of a paste without an end", () => {
     assertEquals(told(parser.feed(encode(input))), keys);
     assertFalse(parser.isAmbiguous);
   }
-  parser.reset();
-  assertEquals(told(parser.feed(encode("a^M"))), '"a" enter');
 });
 
 Deno.test("KeyParser yields U+FFFD for bytes that are not UTF-8, and keeps a byte order mark and C1 text", () => {
