@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { runCheck, type RunCheckOptions } from "../../lib/check.ts";
 import { Report, type ReportLine } from "../../lib/check/report.ts";
@@ -9,7 +9,6 @@ import {
   body,
   complete,
   hang,
-  json,
   progress,
   sleep,
 } from "../support/service/behaviours.ts";
@@ -18,6 +17,7 @@ import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { NAMED_BY } from "../support/service_commands.ts";
 import { serviceError } from "../support/service_errors.ts";
 import { stub } from "../support/stubs.ts";
+import { rowsOf } from "../support/tables.ts";
 import { redacted } from "../support/texts.ts";
 
 // No timer, request or connection may outlive a test.
@@ -60,84 +60,80 @@ async function check(
   };
 }
 
-type Service = Partial<Record<Operation, Behaviour>>;
-
-function start(behaviours: Service): ReferenceService {
+/** A service that answers an operation so, or the creation of a thread with another key. */
+function start(
+  operation: Operation | "other key",
+  behaviour: Behaviour,
+): ReferenceService {
   const service = ReferenceService.start();
-  for (const [operation, behaviour] of Object.entries(behaviours)) {
-    service.misbehave(operation as Operation, behaviour, Infinity);
-  }
+  const others: Behaviour = (request, context) =>
+    request.headers.get("x-api-key") === TEST_KEY
+      ? context.normal()
+      : behaviour(request, context);
+  if (operation !== "other key") {
+    service.misbehave(operation, behaviour, Infinity);
+  } else service.misbehave("create thread", others, Infinity);
   return service;
 }
 
-const EVENTS = [progress("plan", "done"), complete("Done.")];
-const event = (value: unknown, id: number) =>
-  `id: ${id}\ndata: ${JSON.stringify(value)}\n\n`;
-const ALL = EVENTS.map(event).join("");
+const STREAM = [progress("plan", "done"), complete("Done.")]
+  .map((event, id) => `id: ${id}/data: ${JSON.stringify(event)}//`);
 
-/** A service whose stream is this text; whoever resumes it gets what `resumed` answers. */
-function stream(
-  text: string,
-  resumed: Behaviour = answer(204),
-  end: "close" | "break" = "close",
-): Service {
-  return {
-    stream: (request, context) =>
-      request.headers.has("last-event-id")
-        ? resumed(request, context)
-        : body([text], { end })(),
+/**
+ * A status, and a body; or the lines of a stream, with `/` between them, and after `!`, at
+ * which it breaks, those of the one that resumes it.
+ */
+function behaviourOf(text: string): Behaviour {
+  const [, status, content] = /^(\d{3}) ?(.*)/.exec(text) ?? [];
+  if (status !== undefined) return answer(Number(status), content);
+  const [lines = "", rest] = text.replace("STREAM", STREAM.join(""))
+    .replaceAll("/", "\n").split("!");
+  return async ({ headers }, { signal }) => {
+    // All events at the end, after more than 2 s.
+    if (lines.startsWith(": late")) await sleep(2_100, signal);
+    if (!headers.has("last-event-id")) {
+      return body([lines], { end: rest === undefined ? "close" : "break" })();
+    }
+    return rest === undefined ? answer(204)() : body([rest])();
   };
 }
 
-/** A service that answers other keys so when they create a thread. */
-function strangers(behaviour: Behaviour): Service {
-  return {
-    "create thread": (request, context) =>
-      request.headers.get("x-api-key") === TEST_KEY
-        ? context.normal()
-        : behaviour(request, context),
-  };
-}
+/** What is wrong, as the table of docs/service.md says it; what a service answers; the words. */
+const SERVICES = rowsOf<"wrong" | "operation" | "answer" | "says">(`
+wrong                                               | operation     | answer | says
+No 'thread_id' is found                             | create thread | 200 {"id":"t"} |
+A wrong key creates threads                         | other key     | 200 {"thread_id":"t"} | creates threads; answer 401
+A wrong key is refused with another status          | other key     | 200 {"error":"no"} | gets 200; answer 401
+A wrong key is refused with another status          | other key     | 429 | gets 429; answer 401
+No 'run_id' is found                                | create run    | 200 {"id":"r"} |
+The stream is refused, compressed, HTML, redirected | stream        | 403 |
+No event is known                                   | stream        | id: 0/data: {"type":"complete"}// |
+The run fails, or its stream ends too early         | stream        | id: 0/data: {"event":"error"}// |
+All events come at the end                          | stream        | : late/STREAM | the service (flush after each event), or by a reverse proxy
+The stream is cut, and resumed                      | stream        | ${
+  STREAM.join("!")
+} | interrupted (1, first: connection lost)
+There is no reply, or its messages cannot be read   | stream        | id: 0/data: {"event":"complete"}// | no reply found, so users see "Run completed."
+Events with other names                             | stream        | id: 9/data: {"event":"step"}//STREAM |
+Other lines, for example a warning of PHP           | stream        | Warning: no/STREAM |
+`.replaceAll("'", "`"));
 
-/** All events of a run at its end, after more than 2 s. */
-const late: Behaviour = async (_, { signal }) => {
-  await sleep(2_100, signal);
-  return body([ALL])();
-};
-
-/** What is wrong, as the table of docs/service.md says it; a service; the words. */
-// deno-fmt-ignore: a table, one service a line
-const SERVICES: readonly (readonly [wrong: string, service: Service, says?: RegExp])[] = [
-  ["No `thread_id` is found", { "create thread": json({ id: "t" }) }],
-  ["A wrong key creates threads", strangers(json({ thread_id: "t" })), /creates threads; answer 401/],
-  ["A wrong key is refused with another status", strangers(json({ error: "no" })), /gets 200; answer 401/],
-  ["A wrong key is refused with another status", strangers(answer(429)), /gets 429; answer 401/],
-  ["No `run_id` is found", { "create run": json({ id: "r" }) }],
-  ["The stream is refused, compressed, HTML, redirected", { stream: answer(403) }],
-  ["No event is known", stream(event({ type: "complete" }, 0))],
-  ["The run fails, or its stream ends too early", stream(event({ event: "error" }, 0))],
-  ["All events come at the end", { stream: late }, /the service \(flush after each event\), or by a reverse proxy/],
-  ["The stream is cut, and resumed", stream(event(EVENTS[0], 0), body([event(EVENTS[1], 1)]), "break"), /interrupted \(1, first: connection lost\)/],
-  ["There is no reply, or its messages cannot be read", stream(event({ event: "complete" }, 0)), /no reply found, so users see "Run completed\."/],
-  ["Events with other names", stream(event({ event: "step" }, 9) + ALL)],
-  ["Other lines, for example a warning of PHP", stream(`<b>Warning</b>\n${ALL}`)],
-];
-
-for (const [wrong, behaviours, says = /./] of SERVICES) {
+for (const { wrong, operation, says, ...row } of SERVICES) {
   const by = NAMED_BY.get(wrong) ?? "nothing";
   Deno.test(`runCheck() with a prompt: ${wrong}: named by ${by}`, async () => {
-    await using service = start(behaviours);
+    const behaviour = behaviourOf(row.answer);
+    await using service = start(operation as Operation, behaviour);
     const { isGood, lines } = await check(service, { prompt: "hello" });
     const [first = "", ...more] = lines.filter((line) => /^[nf]/.test(line));
     assertEquals([first.slice(0, by.length), ...more], [by]);
-    assertMatch(first, says);
+    assertStringIncludes(first, says);
     assertEquals(isGood, first.startsWith("note"));
   });
 }
 
 Deno.test("runCheck() is tried with what the table of docs/service.md says that it names", () => {
   const named = [...NAMED_BY].filter(([, by]) => /^(?:note|failed) /.test(by));
-  const tried = new Set(SERVICES.map(([wrong]) => wrong));
+  const tried = new Set(SERVICES.map(({ wrong }) => wrong));
   assertEquals([...tried].sort(), named.map(([wrong]) => wrong).sort());
 });
 
@@ -155,7 +151,7 @@ Deno.test("runCheck() has no complaint about a sound service", async () => {
   assertEquals([isGood, lines.length], [true, told.length]);
   told.forEach((words, index) => assertMatch(lines[index] ?? "", words));
 
-  await using strict = start(strangers(answer(403)));
+  await using strict = start("other key", answer(403));
   const { lines: others } = await check(strict, { prompt: "hello" });
   assertEquals(others[3], "ok wrong key a thread with a wrong key gets 403");
 });
@@ -179,7 +175,7 @@ Deno.test("runCheck() without a prompt creates a thread and no run", async () =>
 
 Deno.test("runCheck() waits 30 s for a thread", async () => {
   using clock = new FakeClock();
-  await using service = start({ "create thread": hang() });
+  await using service = start("create thread", hang());
   const checked = check(service);
   await service.waitFor("create thread");
   clock.elapse(30_000);
@@ -193,7 +189,7 @@ Deno.test("runCheck() waits 30 s for a thread", async () => {
 
 Deno.test("runCheck() ends at the time limit, also if a wrong key gets no answer", async () => {
   using clock = new FakeClock();
-  await using service = start(strangers(hang()));
+  await using service = start("other key", hang());
   const checked = check(service, { prompt: "hello", timeLimit: 2000 });
   await service.waitFor("create thread", 2);
   clock.passTo(2000);
