@@ -27,13 +27,6 @@ export interface RawRequest {
 /** Handles a connection, which is closed afterwards. */
 export type Script = (connection: Connection) => unknown;
 
-/** What a service has received. */
-interface Log {
-  connections: number;
-  requests: RawRequest[];
-  bytes: string;
-}
-
 /** One accepted connection, as a {@linkcode Script} sees it. */
 export class Connection {
   /** 1 for the service's first connection. */
@@ -41,24 +34,25 @@ export class Connection {
   readonly #tcp: Socket;
   /** The same socket, or that of TLS on top of it. */
   readonly #socket: Socket;
-  readonly #log: Log;
+  readonly #service: FaultyService;
   #isGone = false;
   #isForwarded = false;
-  #received: Buffer = Buffer.alloc(0);
+  /** The bytes that have arrived and were not taken. */
+  received: Buffer = Buffer.alloc(0);
   #arrival = Promise.withResolvers<void>();
 
   constructor(
     sockets: { readonly tcp: Socket; readonly socket: Socket },
-    { number, log }: { readonly number: number; readonly log: Log },
+    service: FaultyService,
   ) {
-    this.number = number;
+    this.number = ++service.connections;
+    this.#service = service;
     this.#tcp = sockets.tcp;
     this.#socket = sockets.socket;
-    this.#log = log;
     this.#socket.on("data", (chunk: Buffer) => {
-      log.bytes += chunk.toString("latin1");
+      service.received += chunk.toString("latin1");
       if (this.#isForwarded) return;
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.received = Buffer.concat([this.received, chunk]);
       this.#wake();
     });
     const gone = () => {
@@ -74,32 +68,27 @@ export class Connection {
     return this.holds(Infinity);
   }
 
-  /** The bytes that have arrived and were not taken. */
-  get received(): Buffer {
-    return this.#received;
-  }
-
   /** Waits until this many bytes have arrived; `false` if the connection ends before. */
   async holds(length: number): Promise<boolean> {
-    while (this.#received.length < length && !this.#isGone) {
+    while (this.received.length < length && !this.#isGone) {
       await this.#arrival.promise;
     }
-    return this.#received.length >= length;
+    return this.received.length >= length;
   }
 
   /** Removes bytes from those that have arrived, and returns them. */
   take(length: number): Buffer {
-    const taken = this.#received.subarray(0, length);
-    this.#received = this.#received.subarray(length);
+    const taken = this.received.subarray(0, length);
+    this.received = this.received.subarray(length);
     return taken;
   }
 
   /** The head of the next request, which is not taken; `undefined` if none comes. */
   async head(): Promise<string | undefined> {
     for (;;) {
-      const end = this.#received.indexOf("\r\n\r\n");
-      if (end >= 0) return this.#received.subarray(0, end + 4).toString();
-      if (!await this.holds(this.#received.length + 1)) return undefined;
+      const end = this.received.indexOf("\r\n\r\n");
+      if (end >= 0) return this.received.subarray(0, end + 4).toString();
+      if (!await this.holds(this.received.length + 1)) return undefined;
     }
   }
 
@@ -112,7 +101,7 @@ export class Connection {
     if (!await this.holds(start + length)) return undefined;
     const body = this.take(start + length).subarray(start).toString();
     const request = { operation: operationOf(head), head, body };
-    this.#log.requests.push(request);
+    this.#service.requests.push(request);
     return request;
   }
 
@@ -127,7 +116,7 @@ export class Connection {
   async forward(port: number): Promise<void> {
     const target = connect(port, "127.0.0.1");
     target.on("error", () => this.destroy());
-    target.write(this.take(this.#received.length));
+    target.write(this.take(this.received.length));
     this.#isForwarded = true;
     this.#socket.pipe(target).pipe(this.#socket);
     await this.gone;
@@ -184,9 +173,14 @@ export class FaultyService implements AsyncDisposable {
   readonly #server: Server;
   readonly #hostname: string;
   readonly #scheme: "http" | "https";
-  readonly #log: Log = { connections: 0, requests: [], bytes: "" };
   readonly #open = new Set<Connection>();
-  #port = 0;
+  port = 0;
+  /** How many connections were accepted. */
+  connections = 0;
+  /** Every whole request that a script has read. */
+  readonly requests: RawRequest[] = [];
+  /** Every byte that has come from a client, decrypted, as Latin-1. */
+  received = "";
 
   /** Starts a service that runs `script` for each connection. */
   static async start(
@@ -205,15 +199,13 @@ export class FaultyService implements AsyncDisposable {
   ) {
     this.#hostname = hostname;
     this.#scheme = tls === undefined ? "http" : "https";
-    const log = this.#log;
     this.#server = createServer(async (tcp) => {
       const socket = tls === undefined ? tcp : new TLSSocket(tcp, {
         isServer: true,
         secureContext: createSecureContext(tls),
         ALPNProtocols: [protocol],
       });
-      const number = ++log.connections;
-      const connection = new Connection({ tcp, socket }, { number, log });
+      const connection = new Connection({ tcp, socket }, this);
       this.#open.add(connection);
       tcp.once("close", () => this.#open.delete(connection));
       await script(connection);
@@ -221,28 +213,9 @@ export class FaultyService implements AsyncDisposable {
     });
   }
 
-  /** How many connections were accepted. */
-  get connections(): number {
-    return this.#log.connections;
-  }
-
-  get port(): number {
-    return this.#port;
-  }
-
   /** The base URL. */
   get url(): string {
-    return `${this.#scheme}://${this.#hostname}:${this.#port}`;
-  }
-
-  /** Every whole request that a script has read. */
-  get requests(): readonly RawRequest[] {
-    return this.#log.requests;
-  }
-
-  /** Every byte that has come from a client, decrypted, as Latin-1. */
-  get received(): string {
-    return this.#log.bytes;
+    return `${this.#scheme}://${this.#hostname}:${this.port}`;
   }
 
   /** Stops listening. Connections that are open stay. */
@@ -259,9 +232,9 @@ export class FaultyService implements AsyncDisposable {
   async return(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
-      this.#server.listen(this.#port, this.#hostname, resolve);
+      this.#server.listen(this.port, this.#hostname, resolve);
     });
-    this.#port = (this.#server.address() as AddressInfo).port;
+    this.port = (this.#server.address() as AddressInfo).port;
   }
 
   /** Stops at once, even with open connections. */
