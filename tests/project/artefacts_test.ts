@@ -43,14 +43,8 @@ interface Deployment {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The bundle, run or installed from a URL with the options of its second line. */
-async function deploy(
-  resources: AsyncDisposableStack,
-  how: "run" | "install" | "compile",
-): Promise<Deployment> {
-  if (how === "compile") {
-    return await compileHere(resources, await bundleParts());
-  }
+/** The bundle, installed from a URL with the options of its second line. */
+async function install(resources: AsyncDisposableStack): Promise<Deployment> {
   const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
   const { addr } = resources.use(
     Deno.serve(address, () => new Response(BUNDLE)),
@@ -58,31 +52,27 @@ async function deploy(
   const [, options = ""] =
     BUNDLE.match(/^\/\/ Usage: deno run (.*) agent-gateway\.js$/m) ?? [];
   const url = `http://127.0.0.1:${addr.port}/agent-gateway.js`;
-  const folder = await makeFolder(resources);
+  const cwd = await makeFolder(resources);
   const env = {
     ...BARE_ENV,
-    DENO_DIR: `${folder}/cache`,
-    DENO_INSTALL_ROOT: folder,
+    DENO_DIR: `${cwd}/cache`,
+    DENO_INSTALL_ROOT: cwd,
     PATH: dirname(Deno.execPath()), // The command starts Deno by its name.
   };
-  const program = [...options.split(" "), url];
-  if (how === "run") {
-    return { command: [Deno.execPath(), "run", ...program], env };
-  }
-  const install = [Deno.execPath(), "install", "--global", ...program];
-  const output = await programOutput(install, {
-    ...{ cwd: folder, clearEnv: true, env },
-  });
-  assertEquals(output.code, 0, output.stderr);
+  const { code, stderr } = await programOutput([
+    ...[Deno.execPath(), "install", "--global", ...options.split(" "), url],
+  ], { cwd, clearEnv: true, env });
+  assertEquals(code, 0, stderr);
   const extension = Deno.build.os === "windows" ? ".cmd" : "";
-  return { command: [`${folder}/bin/agent-gateway${extension}`], env };
+  return { command: [`${cwd}/bin/agent-gateway${extension}`], env };
 }
 
-/** A program, compiled for this system. */
+/** A program, compiled for this system: the client by default. */
 async function compileHere(
   resources: AsyncDisposableStack,
-  program: Readonly<Record<string, string>>,
+  program?: Readonly<Record<string, string>>,
 ): Promise<Deployment> {
+  program ??= await bundleParts();
   const folder = await makeFolder(resources);
   const binary = await compile({ program, target, folder });
   return { command: [binary], env: BARE_ENV };
@@ -140,16 +130,15 @@ function binaryTest(
 }
 
 for (
-  const [name, test, how, variables] of [
-    ["the bundle, run from a URL", Deno.test, "run", {}],
-    ["the bundle, installed from a URL", Deno.test, "install", {}],
-    ["the binary", binaryTest, "compile", STEERING_VARIABLES],
+  const [name, test, deploy, variables] of [
+    ["the bundle, installed from a URL", Deno.test, install, {}],
+    ["the binary", binaryTest, compileHere, STEERING_VARIABLES],
   ] as const
 ) {
   test(`${name}, started in a folder that other people wrote, runs nothing of it but takes .env, and writes no file`, async () => {
     await using service = ReferenceService.start();
     await using resources = new AsyncDisposableStack();
-    const { command, env } = await deploy(resources, how);
+    const { command, env } = await deploy(resources);
     const dotenv = `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`;
     for (const [what, files] of Object.entries(HOSTILE_FOLDERS)) {
       using folder = new Folder(dotenv);
