@@ -52,13 +52,13 @@ const FOREIGN = new Map(
 );
 
 /** The options, versions and names of the program and its tools. */
-const KNOWN = namesIn(
+const KNOWN = namesOf(
   globSync("{lib,tools,docs,.github}/**/*.*", { cwd: ROOT })
     .filter((path) => /\.(?!md|svg)[a-z]+$/.test(path)).map(read).join("\n") +
     usage(),
 );
 
-function namesIn(code: string): ReadonlySet<string> {
+function namesOf(code: string): ReadonlySet<string> {
   return new Set(
     code.match(
       /--[a-z][\w-]+|(?<=\b(?:apt|deno|docker|gh|kubectl|npm) )[a-z]+|\b\w*(?:_\w|[a-z][A-Z]|[A-Z]{2})\w*|\d+\.\d+\.\d+/g,
@@ -79,7 +79,7 @@ for (const page of DOCUMENTS.filter((it) => it !== "CHANGELOG.md")) {
       );
     const CODE = RegExp(`${FENCE.source}|\`[^\`]*\``, FENCE.flags);
     const numbers = text.replaceAll(CODE, "").match(/\d[\d.]*(?<!\.)/g) ?? [];
-    const names = namesIn(text.match(CODE)?.join("\n") ?? "").difference(KNOWN);
+    const names = namesOf(text.match(CODE)?.join("\n") ?? "").difference(KNOWN);
     const facts = [numbers.join(" "), [...names].join(" ")].join("\n").trim();
     assertEquals(facts, FOREIGN.get(page) ?? "");
   });
