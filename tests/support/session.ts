@@ -17,7 +17,13 @@ export const BANNER = `
   | Ctrl-J: new line, Ctrl-C: stop, command: exit; screen readers: --plain
   |`;
 
-/** Starts a chat without a banner, and waits for its prompt. */
+/** Starts a chat, and waits for its prompt. */
+export const CHAT = `
+  enter agent-gateway
+  ${BANNER}
+  | >`;
+
+/** The same without a banner. */
 export const QUIET = `
   enter agent-gateway -q
   | [0]$ agent-gateway -q

@@ -1,15 +1,12 @@
 import { assertFalse } from "@std/assert";
 import { isNewDeno } from "../support/client_process.ts";
 import { hang } from "../support/service/behaviours.ts";
-import { BANNER, QUIET, Session, session } from "../support/session.ts";
+import { BANNER, CHAT, QUIET, Session, session } from "../support/session.ts";
 import { test } from "../support/tmux_screen.ts";
 
 session(
   "Ctrl-C drops a run and the prompts that wait, and what is typed stays",
-  `
-  enter agent-gateway
-  ${BANNER}
-  | >
+  `${CHAT}
   enter one
   progress plan: started
   | ...
@@ -55,10 +52,7 @@ session(
 
 session(
   "Ctrl-C before a run is answered says that it may have started, and who leaves is told how to continue",
-  `
-  enter agent-gateway
-  ${BANNER}
-  | >
+  `${CHAT}
   enter one
   asked create run
   press C-c

@@ -1,15 +1,12 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { json } from "../support/service/behaviours.ts";
 import { promptsOf } from "../support/service/service.ts";
-import { BANNER, QUIET, Session, session } from "../support/session.ts";
+import { BANNER, CHAT, QUIET, Session, session } from "../support/session.ts";
 import { test } from "../support/tmux_screen.ts";
 
 session(
   "a session: banner, prompt, progress, reply, next prompt (interface 1)",
-  `
-  enter agent-gateway
-  ${BANNER}
-  | >
+  `${CHAT}
   enter hello
   | ...
   | > hello
@@ -41,10 +38,7 @@ session(
 
 session(
   "an error says what to do, and the next prompt works (interface 7)",
-  `
-  enter agent-gateway
-  ${BANNER}
-  | >
+  `${CHAT}
   enter one
   ${BANNER}
   | > one
@@ -73,10 +67,7 @@ session(
 
 session(
   "what is typed during a run is shown below it, and waits for its turn",
-  `
-  enter agent-gateway
-  ${BANNER}
-  | >
+  `${CHAT}
   enter one
   progress plan: started
   | ...

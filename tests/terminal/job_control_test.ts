@@ -1,5 +1,5 @@
 import { isNewDeno } from "../support/client_process.ts";
-import { BANNER, Session, session } from "../support/session.ts";
+import { BANNER, CHAT, Session, session } from "../support/session.ts";
 import { test } from "../support/tmux_screen.ts";
 
 const SHELLS = {
@@ -37,10 +37,7 @@ for (const [tool, command] of canStop ? Object.entries(SHELLS) : []) {
 if (canStop) {
   session(
     "Ctrl-Z during a run stops, and fg shows how far it has come",
-    `
-    enter agent-gateway
-    ${BANNER}
-    | >
+    `${CHAT}
     enter hello
     progress plan: started
     | ...
