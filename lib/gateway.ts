@@ -183,7 +183,7 @@ export class RemoteGateway implements AsyncDisposable {
   async #call(state: CallState, options: CallOptions): Promise<Call> {
     const { Call } = await import("./gateway/http/call.ts");
     const route = await this.#findRoute();
-    const call = new Call(state, route, { ...this.#options, ...options });
+    const call = new Call(state, { ...this.#options, route }, options);
     this.#open.add(call);
     return call;
   }

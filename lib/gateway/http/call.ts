@@ -33,6 +33,11 @@ export interface GatewayOptions {
   readonly log?: Log | undefined;
 }
 
+/** What the calls of a gateway share. */
+interface SharedOptions extends GatewayOptions {
+  readonly route: Route;
+}
+
 export interface CallOptions {
   /**
    * Aborting it drops the call. The service continues a run that it has started. If the
@@ -53,7 +58,8 @@ export class Call {
   /** Aborted when the call is dropped or takes too long. */
   readonly signal: AbortSignal;
   readonly redactor: Redactor;
-  readonly #options: GatewayOptions & CallOptions;
+  readonly #options: SharedOptions;
+  readonly #sessionId: Redacted | undefined;
   readonly #connection: CallConnection;
   /** Why the last request failed; `undefined` if it did not, or is under way. */
   #lastFailure: Failure | undefined;
@@ -61,14 +67,15 @@ export class Call {
 
   constructor(
     state: CallState,
-    route: Route,
-    options: GatewayOptions & CallOptions,
+    options: SharedOptions,
+    { signal, sessionId }: CallOptions,
   ) {
     this.state = state;
-    this.signal = options.signal ?? NEVER;
+    this.signal = signal ?? NEVER;
     this.#options = options;
-    this.#connection = new CallConnection(route, state);
-    this.redactor = route.redactor;
+    this.#sessionId = sessionId;
+    this.#connection = new CallConnection(options.route, state);
+    this.redactor = options.route.redactor;
   }
 
   /**
@@ -250,10 +257,10 @@ export class Call {
 
   /** Writes a line about the current request to the log. */
   log(outcome: Redacted, milliseconds?: number): void {
-    const { log, sessionId } = this.#options;
+    const { log } = this.#options;
     if (log === undefined) return;
     const { operation, ids: { runId, requestId } } = this.state;
-    const session = sessionId && safe`session=${sessionId}`;
+    const session = this.#sessionId && safe`session=${this.#sessionId}`;
     const run = runId && safe`run=${runId}`;
     const request = safe`request=${requestId ?? "none"}`;
     const about = joinSafe([operation, session, run, request], " ");
