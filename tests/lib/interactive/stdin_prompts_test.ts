@@ -1,10 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { setImmediate } from "node:timers/promises";
 import {
   addInput,
   PromptLines,
 } from "../../../lib/interactive/stdin_prompts.ts";
 import { StreamError } from "../../../lib/io/standard_streams.ts";
+import { testRows } from "../../support/tables.ts";
 
 const MIB = new Uint8Array(1024 * 1024).fill(0x61);
 const LARGEST = Array(16).fill(MIB);
@@ -102,37 +104,36 @@ Deno.test("addInput() reads characters wherever they are cut", async () => {
   }
 });
 
-const CANNOT = "Standard input cannot be a prompt: it";
-/** With the two bytes of é, an empty line, and `MIB`s, it is as long as a prompt may be. */
-const REST = [...LARGEST.slice(1), MIB.subarray(4)];
-/** The prompt before it, the input, and the length of the prompt or why it is refused. */
-const INPUTS: readonly (readonly [
-  before: string,
-  parts: readonly Part[],
-  result: number | string,
-])[] = [
-  ["", ["x\n"], 1],
-  ["é", [" \n\t"], 1],
-  ["", [" \n\t"], "Standard input contains no prompt"],
-  ["", ["a\0b"], `${CANNOT} contains a NUL character`],
-  ["", [Uint8Array.of(0x61, 0xff)], `${CANNOT} ${NOT_UTF_8}`],
-  ["", [Uint8Array.of(0xc3)], `${CANNOT} ${NOT_UTF_8}`],
-  ["", LARGEST, 16 * 1024 * 1024],
-  ["", [...LARGEST, "\n"], 16 * 1024 * 1024],
-  ["", [...LARGEST, "\r\n"], 16 * 1024 * 1024],
-  ["", [...LARGEST, "\n\n"], TOO_LONG],
-  ["", [...LARGEST, "x"], TOO_LONG],
-  ["é", REST, 16 * 1024 * 1024 - 1],
-  ["é", [...REST, "x"], TOO_LONG],
-];
-for (const [before, parts, result] of INPUTS) {
-  Deno.test(`addInput() after "${before}" of ${parts.length} parts, the last ${parts.at(-1)?.slice(0, 3)}: ${result}`, async () => {
-    const added = addInput(before === "" ? [] : [before], input(...parts));
-    if (typeof result === "number") {
-      assertEquals((await added).map(({ length }) => length), [result]);
-    } else await assertRejects(() => added, StreamError, result);
-  });
-}
+// The prompt before the input, of which the first bytes are as many letters: their number
+// and two bytes of é and an empty line are 16 MiB. Then the length of the prompt or why it
+// is refused.
+testRows(
+  'addInput() after "{before}" of {letters} letters and {rest}: {result}',
+  "before | letters | rest | result",
+  String.raw`
+  | 1        | "\n"      | 1
+é | 0        | " \n\t"   | 1
+  | 0        | " \n\t"   | Standard input contains no prompt
+  | 1        | "\u0000b" | Standard input cannot be a prompt: it contains a NUL character
+  | 1        | "\u00ff"  | Standard input cannot be a prompt: it ${NOT_UTF_8}
+  | 0        | "\u00c3"  | Standard input cannot be a prompt: it ${NOT_UTF_8}
+  | 16777216 | ""        | 16777216
+  | 16777216 | "\n"      | 16777216
+  | 16777216 | "\r\n"    | 16777216
+  | 16777216 | "\n\n"    | ${TOO_LONG}
+  | 16777216 | "x"       | ${TOO_LONG}
+é | 16777212 | ""        | 16777215
+é | 16777212 | "x"       | ${TOO_LONG}
+`,
+  async ({ before, letters, rest, result }) => {
+    const bytes = new Uint8Array(Number(letters)).fill(0x61);
+    const stdin = input(bytes, Buffer.from(JSON.parse(rest), "latin1"));
+    const added = addInput(before === "" ? [] : [before], stdin);
+    const told = await added
+      .then(([prompt]) => prompt?.length, ({ message }) => message);
+    assertEquals(`${told}`, result);
+  },
+);
 
 Deno.test("addInput() stops reading after 16 MiB", async () => {
   let chunks = 0;

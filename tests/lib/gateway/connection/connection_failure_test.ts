@@ -16,6 +16,7 @@ import type { Failure } from "../../../../lib/gateway/failure/failure.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { withVariables } from "../../../support/environment.ts";
+import { testRows } from "../../../support/tables.ts";
 
 const KEY = "test-key-0123456789";
 const redactor = new Redactor(KEY);
@@ -172,66 +173,40 @@ for (const [, text = "", line] of TOLD.matchAll(/^(\S.*)\n {2}(.*)$/gm)) {
   });
 }
 
-const NO_NAME = "Connect: dns error: failed to lookup address information";
 const UNTRUSTED = "Connect: invalid peer certificate: UnknownIssuer";
 const FOR_OTHERS =
   'Connect: invalid peer certificate: certificate not valid for name "service.test"; certificate is only valid for ';
+const NO_NAME = "Connect: dns error: failed to lookup address information";
 const HTTP = proxy("http");
 const SECURE = proxy("https");
 
-/** What else the words depend on: the text, the circumstances, and what is told. */
-const SPECIAL: readonly (readonly [string, Circumstances, string])[] = [
-  // One clean line, whatever a certificate holds.
-  [
-    `${FOR_OTHERS} DnsName("a\x1b[31m\nb\u202e"), Other(c)`,
-    {},
-    "(its certificate is not for service.test, but for a b)",
-  ],
-  // The base URL has just worked.
-  [
-    "Connect: tls handshake eof",
-    { operation: "stream run" },
-    "(closed at once, perhaps by a firewall). undefined",
-  ],
-  [
-    UNTRUSTED,
-    { env: { DENO_CERT: "/etc/company.pem" } },
-    'Check that "/etc/company.pem" (DENO_CERT) contains the CA\'s certificate as PEM',
-  ],
-  [
-    UNTRUSTED,
-    { env: { DENO_TLS_CA_STORE: "mozilla,system" } },
-    "Add the CA to this system's store, or name its file in DENO_CERT",
-  ],
-  [
-    UNTRUSTED,
-    { baseUrl: "https://agent.company.example" },
-    "https://agent.company.example cannot be reached (its certificate comes",
-  ],
-  ...[undefined, tunnelStatusError(HTTP, 502, []).failure].map((relayFailure) =>
-    [
-      NO_NAME,
-      { baseUrl: "https://the-brain.example", relayFailure },
-      "refused, undefined: No service is configured: https://the-brain.example is a placeholder. Set APP_BASE_URL or --base-url to the URL of your service",
-    ] as const
-  ),
-  [
-    "SendRequest: connection closed before message completed",
-    { operation: "create run" },
-    "without an answer. undefined",
-  ],
-  [
-    "Connect: SOCKS",
-    { proxy: HTTP, relayFailure: tunnelError(HTTP).failure },
-    "not sent, connection lost: https://service.test cannot be reached through the proxy http://proxy.test:3128 (it closed the connection). Try http:// or socks5:// in HTTPS_PROXY",
-  ],
-];
+/** What the relay has heard of a proxy, by its name in the table. */
+const HEARD: Readonly<Record<string, Circumstances>> = {
+  "502": { relayFailure: tunnelStatusError(HTTP, 502, []).failure },
+  "end": { proxy: HTTP, relayFailure: tunnelError(HTTP).failure },
+};
 
-for (const [text, circumstances, line] of SPECIAL) {
-  Deno.test(`connectionFailure() says ${line}`, () => {
-    assertStringIncludes(explain(text, circumstances), line);
-  });
-}
+// What else the words depend on. A service that has created a thread has a right base URL.
+testRows(
+  "connectionFailure() with {circumstances} and {heard} of a proxy says: {line}",
+  "text | circumstances | heard | line",
+  String.raw`
+${FOR_OTHERS}DnsName("a${"\x1b"}[31m\nb${"\u202e"}"), Other(c) | {} | | (its certificate is not for service.test, but for a b)
+Connect: tls handshake eof | {"operation":"stream run"} | | (closed at once, perhaps by a firewall). undefined
+${UNTRUSTED} | {"env":{"DENO_CERT":"/etc/company.pem"}} | | Check that "/etc/company.pem" (DENO_CERT) contains the CA's certificate as PEM
+${UNTRUSTED} | {"env":{"DENO_TLS_CA_STORE":"mozilla,system"}} | | Add the CA to this system's store, or name its file in DENO_CERT
+${UNTRUSTED} | {"baseUrl":"https://agent.company.example"} | | https://agent.company.example cannot be reached (its certificate comes
+${NO_NAME} | {"baseUrl":"https://the-brain.example"} | | refused, undefined: No service is configured: https://the-brain.example is a placeholder. Set APP_BASE_URL or --base-url to the URL of your service
+${NO_NAME} | {"baseUrl":"https://the-brain.example"} | 502 | refused, undefined: No service is configured: https://the-brain.example is a placeholder.
+SendRequest: connection closed before message completed | {"operation":"create run"} | | without an answer. undefined
+Connect: SOCKS | {} | end | not sent, connection lost: https://service.test cannot be reached through the proxy http://proxy.test:3128 (it closed the connection). Try http:// or socks5:// in HTTPS_PROXY
+`,
+  ({ text, circumstances, heard, line }) => {
+    const known = { ...JSON.parse(circumstances), ...HEARD[heard] };
+    const told = explain(text.replace("\\n", "\n"), known);
+    assertStringIncludes(told, line);
+  },
+);
 
 /** A proxy of this scheme. */
 function proxy(scheme: Proxy["scheme"]): Proxy {
@@ -299,26 +274,24 @@ Deno.test("connectionFailure() shows no part of the key, wherever a peer's words
   }
 });
 
-for (
-  const [env, advice] of [
-    [{ DENO_CERT: "/etc/company.pem" }, 'DENO_CERT ("/etc/company.pem")'],
-    [{ DENO_TLS_CA_STORE: "attic", DENO_CERT: "" }, "DENO_TLS_CA_STORE"],
-    [
-      { DENO_TLS_CA_STORE: "mozilla", DENO_CERT: "a.pem" },
-      'DENO_CERT ("a.pem"), DENO_TLS_CA_STORE',
-    ],
-  ] as const
-) {
-  Deno.test(`tlsSetupFailure() tells the library's words on one clean line, and to check ${advice}`, () => {
+testRows(
+  "tlsSetupFailure() tells the library's words on one clean line, and with {env} to check {advice}",
+  "env | advice",
+  `
+{"DENO_CERT":"/etc/company.pem"}                    | DENO_CERT ("/etc/company.pem")
+{"DENO_TLS_CA_STORE":"attic","DENO_CERT":""}        | DENO_TLS_CA_STORE
+{"DENO_TLS_CA_STORE":"mozilla","DENO_CERT":"a.pem"} | DENO_CERT ("a.pem"), DENO_TLS_CA_STORE
+`,
+  ({ env, advice }) => {
     const text =
       "Failed opening CA file: Is a\tdirectory\x1b[31m (os error 21)";
     const tls = () => told(tlsSetupFailure(new Error(text), redactor));
     assertEquals(
-      withVariables(env, tls),
+      withVariables(JSON.parse(env), tls),
       `refused, undefined: TLS cannot be set up (Failed opening CA file: Is a directory). Check ${advice}`,
     );
-  });
-}
+  },
+);
 
 Deno.test("tlsSetupFailure() says so if the program has no descriptors", () => {
   const cause = new Error("Failed opening CA file: (os error 24)");
