@@ -40,7 +40,7 @@ const file = Deno.mainModule.replace(/.*\/(?=tests\/)/, "");
  * The limit of a test in milliseconds. With processes, it is three times as long as the
  * slowest one took at a load of 12 per core.
  */
-const LIMIT = file.startsWith("tests/lib/") ? times(300_000) : 600_000;
+const LIMIT = file.startsWith("tests/lib/") ? times(600_000) : 600_000;
 
 const { test, Command } = Deno;
 
