@@ -17,7 +17,7 @@ import {
 } from "./prompt_blocks.ts";
 import { isGone } from "./service_failure.ts";
 import type { AcceptedPrompt, Session } from "./session.ts";
-import { inOnePiece, updatesFor } from "./session_updates.ts";
+import { updatesFor } from "./session_updates.ts";
 
 /** A prompt of a session, from its request to its response. */
 export class SessionPrompt implements AcceptedPrompt {
@@ -28,7 +28,7 @@ export class SessionPrompt implements AcceptedPrompt {
   readonly #controller = new AbortController();
   readonly #messageIds = {
     // In one piece, because each progress event repeats it.
-    thoughts: inOnePiece(...crypto.randomUUID()),
+    thoughts: [...crypto.randomUUID()].join(""),
     reply: crypto.randomUUID(),
   };
   /** Its number in the conversation. */

@@ -35,7 +35,9 @@ export function updatesFor(
     }
     case "progress": {
       const { node, status } = event;
-      const text = inOnePiece(node, ": ", status, "  \n");
+      // V8 keeps what a template joins in pieces, and `JSON.stringify()` takes twice as
+      // long for an object with one such text: 0.6 us more.
+      const text = [node, ": ", status, "  \n"].join("");
       return [{
         sessionUpdate: "agent_thought_chunk",
         messageId: ids.thoughts,
@@ -52,14 +54,6 @@ export function updatesFor(
     default:
       return event satisfies never;
   }
-}
-
-/**
- * Joins the parts of a text. V8 keeps what a template joins in pieces, and
- * `JSON.stringify()` takes twice as long for an object with one such text: 0.6 us more.
- */
-export function inOnePiece(...parts: readonly string[]): string {
-  return parts.join("");
 }
 
 export function message({ by, messageId, text }: Said): SessionUpdate {
