@@ -9,11 +9,8 @@
 import ts from "typescript";
 import { globSync } from "node:fs";
 
-/**
- * The most tokens of tests for each token of `lib/`. The aim is 2.1: lower it with each
- * file that becomes a table, and raise it only on purpose.
- */
-const LIMIT = 2.29;
+/** The most tokens of tests for each token of `lib/`. Raise it only on purpose. */
+const LIMIT = 2.1;
 
 /** The number of tokens in the files that a pattern matches, without comments. */
 function tokensOf(pattern: string): number {
