@@ -487,6 +487,7 @@ const WAYS_OUT: readonly (readonly [
 const text = (text: string) => ({ kind: "text", text }) as const;
 for (const [what, act, code] of WAYS_OUT) {
   Deno.test(`${what} leaves with ${code} while a reply is written to a terminal that takes nothing any more, and waits for any other`, async () => {
+    using _clock = new FakeClock();
     for (const takesOutput of [true, false]) {
       const { story, end } = await held("reply", { inputs: [RUN] });
       story.takesOutput = takesOutput;
