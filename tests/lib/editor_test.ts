@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { cellsOfLine, cutToWidth, placed } from "../../lib/editor/layout.ts";
 import { Painter } from "../../lib/editor/painter.ts";
 import { fromCarets, keyRows } from "../support/scripts.ts";
+import { testRows } from "../support/tables.ts";
 import { Emulator, Person } from "../support/terminal_emulator.ts";
 import { redacted } from "../support/texts.ts";
 
@@ -421,22 +422,29 @@ Deno.test("Editor writes at most 20 bytes for a letter at the end of a line, and
   await person.sees(`> ${"x".repeat(34)}z${"x".repeat(34)}y`);
 });
 
-const CUTS: readonly (readonly [text: string, columns: number, row: string])[] =
-  [
-    ["a\tb\tc", 18, "a       b       c"],
-    ["\x01\x1b\x7f\u200b\u202e", 18, "^A^[^?<200b><202e>"],
-    ["\u{1f3fb}汉👍🏽", 18, "<1f3fb>汉👍🏽"],
-    ...[["plain", 5, "plain"], ["plain", 4, "pla…"]] as const,
-    ...[["plain", 1, "…"], ["plain", 0, ""], ["plain", -1, ""]] as const,
-    ...[["日本語", 5, "日本…"], ["日本語", 4, "日…"], ["", 0, ""]] as const,
-    ["e\u0301e\u0301e\u0301", 2, "e\u0301…"],
-    ...[["a🇩🇪b", 3, "a…"], ["x".repeat(1_000_000), 3, "xx…"]] as const,
-  ];
-Deno.test("cutToWidth() fills tabs, shows codes for what cannot be seen, and cuts a line", () => {
-  for (const [text, columns, row] of CUTS) {
-    assertEquals(cutToWidth(text, columns), row);
-  }
-});
+testRows(
+  'cutToWidth() shows in {columns} columns "{row}" of {text}',
+  "columns | row | text",
+  `
+18 | a       b       c      | a\tb\tc
+18 | ^A^[^?<200b><202e>     | \x01\x1b\x7f\u200b\u202e
+18 | <1f3fb>汉👍🏽            | \u{1f3fb}汉👍🏽
+5  | plain                  | plain
+4  | pla…                   | plain
+1  | …                      | plain
+0  |                        | plain
+-1 |                        | plain
+5  | 日本…                  | 日本語
+4  | 日…                    | 日本語
+0  |                        |
+2  | e\u0301…               | e\u0301e\u0301e\u0301
+3  | a…                     | a🇩🇪b
+3  | xx…                    | ${"x".repeat(1_000_000)}
+`,
+  ({ columns, row, text }) => {
+    assertEquals(cutToWidth(text, Number(columns)), row);
+  },
+);
 
 /** A painter on an emulator of 10 columns. */
 function paint(rows: number, ...widths: ["code points"] | []) {

@@ -73,25 +73,22 @@ function relayTo(url: URL, proxy?: Proxy, onAnswer = () => {}): Relay {
 }
 
 const TUNNEL = "HTTP/1.1 200 OK\r\n\r\n";
-const LOGIN = `Proxy-Authorization: Basic ${btoa("al:se:cr\xe9t")}\r\n`;
-const OPEN = "\x05\0\0\x01\x7f\0\0\x01\0\x50";
 
-/** A proxy, the service's host, the answers that open a tunnel, and what is asked. */
-// deno-fmt-ignore: a table
-const WAYS: readonly (readonly [proxy: string, host: string, answers: readonly string[], asked: string])[] = [
-  ["http", NAME, [TUNNEL], `CONNECT ${NAME}:443 HTTP/1.1\r\n`],
-  ["http", NAME, ["HTTP/1.1 200\nA: b\n\n"], NAME],
-  ["http with login", "[::1]", [`HTTP/1.1 103 Hints\r\nA: b\r\n\r\n${TUNNEL}`], LOGIN],
-  ["socks", NAME, ["\x05\0", OPEN], `\x05\x01\0\x03\x0c${NAME}\x01\xbb`],
-  ["socks", "127.0.0.1", ["\x05\0", OPEN], "\x05\x01\0\x03\x09127.0.0.1\x01\xbb"],
-  ["socks with login", "[::1]", ["\x05\x02", "\x01\0", "\x05\0\0\x03\x02ab\0\x50"],
-    `\x01\x02al\x07se:cr\xe9t\x05\x01\0\x03\x03::1\x01\xbb`],
-];
-
-for (const [proxy, host, answers, asked] of WAYS) {
-  Deno.test(`Relay reaches ${host} through a proxy with ${proxy}, and the service gets nothing of it: ${JSON.stringify(answers)}`, async () => {
+// The answers that open a tunnel, one for each message of the relay, and what is asked.
+testRows(
+  "Relay reaches {host} through a proxy with {proxy}, and the service gets nothing of it: {answers}",
+  "proxy | host | answers | asked",
+  String.raw`
+http             | service.test | ["HTTP/1.1 200 OK\r\n\r\n"] | "CONNECT service.test:443 HTTP/1.1\r\n"
+http             | service.test | ["HTTP/1.1 200\nA: b\n\n"] | "service.test"
+http with login  | [::1]        | ["HTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"] | "Proxy-Authorization: Basic YWw6c2U6Y3LpdA==\r\n"
+socks            | service.test | ["\u0005\u0000","\u0005\u0000\u0000\u0001\u007f\u0000\u0000\u0001\u0000P"] | "\u0005\u0001\u0000\u0003\u000cservice.test\u0001\u00bb"
+socks            | 127.0.0.1    | ["\u0005\u0000","\u0005\u0000\u0000\u0001\u007f\u0000\u0000\u0001\u0000P"] | "\u0005\u0001\u0000\u0003\t127.0.0.1\u0001\u00bb"
+socks with login | [::1]        | ["\u0005\u0002","\u0001\u0000","\u0005\u0000\u0000\u0003\u0002ab\u0000P"] | "\u0001\u0002al\u0007se:cr\u00e9t\u0005\u0001\u0000\u0003\u0003::1\u0001\u00bb"
+`,
+  async ({ proxy, host, answers, asked }) => {
     await using scene = await helloTo(async (connection) => {
-      for (const answer of answers) {
+      for (const answer of JSON.parse(answers)) {
         await connection.holds(3);
         connection.take(connection.received.length);
         await connection.write(bytesOf(answer));
@@ -102,9 +99,9 @@ for (const [proxy, host, answers, asked] of WAYS) {
 
     assertEquals(await readAll(scene.client), WELCOME + HELLO);
     assertEquals(scene.relay.failure, undefined);
-    assertStringIncludes(scene.server.received, asked);
-  });
-}
+    assertStringIncludes(scene.server.received, JSON.parse(asked));
+  },
+);
 
 /** What is told of a proxy, by its answers. */
 const ANSWERS = blocksOf(String.raw`
