@@ -327,7 +327,7 @@ function* closesSessions({ sessions, prompts }: Facts): Broken {
       const isClosing = isOpen && method === "session/close";
       isOpen = method !== "session/close";
       const open = prompts.find((before) =>
-        before.sessionId === sessionId && before.begunAt <= at &&
+        before.sessionId === sessionId && before.begunAt < at &&
         before.endedAt > (answer?.at ?? Infinity)
       );
       if (isClosing && open) yield `it is answered before ${open.prompt}`;
