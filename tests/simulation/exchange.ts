@@ -48,8 +48,8 @@ export class Exchange {
   /** Why `fetch` failed. */
   failure: string | undefined;
   openedAt: number | undefined;
-  /** When the last byte was read. */
-  lastByteAt: number | undefined;
+  /** When something came last on it, or it was asked for. */
+  lastSign: number;
   /** How many events came for the user that no connection had brought before. */
   news = 0;
   /** When the last of them came. */
@@ -87,6 +87,7 @@ export class Exchange {
       ? "create run"
       : "stream run";
     this.askedAt = world.now;
+    this.lastSign = world.now;
     this.url = url;
     this.headers = new Headers(headers);
     const isKnown = body instanceof KnownBlob;
@@ -94,17 +95,13 @@ export class Exchange {
     this.isRelayed = client.proxy !== undefined;
     this.response = this.#answered.promise;
     const drop = () => {
-      if (!this.#end("dropped")) return;
+      if (this.isOver) return;
+      this.#end("dropped");
       this.#answered.reject(signal?.reason);
       this.#body?.error(signal?.reason);
     };
     signal?.addEventListener("abort", drop);
     if (signal?.aborted) drop();
-  }
-
-  /** When something came last on it, or it was asked for. */
-  get lastSign(): number {
-    return this.lastByteAt ?? this.openedAt ?? this.askedAt;
   }
 
   get isOver(): boolean {
@@ -117,14 +114,15 @@ export class Exchange {
     body?: string,
     headers: Readonly<Record<string, string>> = {},
   ): void {
-    this.#arrive(() => {
+    this.arrive(() => {
       this.status = status;
       this.retryAfter = Number(headers["retry-after"] ?? 0);
       this.openedAt = this.#world.now;
+      this.lastSign = this.openedAt;
       const stream = new ReadableStream({
         type: "bytes",
         start: (controller) => void (this.#body = controller),
-        cancel: () => void this.#end("dropped"),
+        cancel: () => this.#end("dropped"),
       });
       this.#answered.resolve(new Response(stream, { status, headers }));
     });
@@ -147,11 +145,6 @@ export class Exchange {
     this.#answered.reject(new TypeError("fetch failed", { cause }));
   }
 
-  /** Lets `fetch` fail by what comes from the service. */
-  breakWith(text: string): void {
-    this.#arrive(() => this.fail(text));
-  }
-
   /** Sends text in chunks that are cut anywhere. Returns when the last one arrives. */
   send(text: string): number | undefined {
     const bytes = new TextEncoder().encode(text);
@@ -162,12 +155,12 @@ export class Exchange {
 
   /** Ends the answer as a whole. */
   close(): void {
-    this.#arrive(() => {
+    this.arrive(() => {
       this.#end("whole");
       this.#body?.close();
       this.#body?.byobRequest?.respond(0); // ends a read that waits
     });
-    if (!this.#network.keepsAlive) this.far?.drop();
+    if (!this.#network.plan.keepsAlive) this.far?.drop();
   }
 
   /** Ends the stream as the plan says. */
@@ -178,8 +171,8 @@ export class Exchange {
   }
 
   #sendBytes(bytes: Uint8Array<ArrayBuffer>): number | undefined {
-    return this.#arrive(() => {
-      this.lastByteAt = this.#world.now;
+    return this.arrive(() => {
+      this.lastSign = this.#world.now;
       if (bytes.length > 0) this.#body?.enqueue(bytes);
     });
   }
@@ -188,22 +181,21 @@ export class Exchange {
    * Lets something reach the program, in order, unless the request is over by then.
    * Returns when it is at the program's socket; `undefined` if it never is.
    */
-  #arrive(act: () => void): number | undefined {
+  arrive(act: () => void): number | undefined {
     const record = this.#network.record(() => {
       if (!this.isOver) act();
     });
     return this.far?.send(record);
   }
 
-  #end(how: Ending): boolean {
-    if (this.isOver) return false;
+  #end(how: Ending): void {
+    if (this.isOver) return;
     this.ending = how;
     this.endedAt = this.#world.now;
     this.onEnded(how);
     const reason = how === "broken" ? ` (${this.failure})` : "";
     const { operation, status } = this;
     this.#world.tell(`  ${operation}: ${status ?? ""} ${how}${reason}`);
-    return true;
   }
 }
 

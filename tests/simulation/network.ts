@@ -17,7 +17,7 @@ import {
   REFUSED,
   RESET,
 } from "./plans.ts";
-import { type Line, Listener, readExactly, Socket } from "./sockets.ts";
+import { Listener, readExactly, Socket } from "./sockets.ts";
 import type { World } from "./world.ts";
 
 /** A connection of the program to the service. */
@@ -69,14 +69,12 @@ const FILLING = 120;
 /** What this machine does with the program's sockets, and the service at their other end. */
 export class Network {
   readonly visits: Visit[] = [];
-  /** Whether a connection lasts after an answer. */
-  readonly keepsAlive: boolean;
+  readonly plan: NetworkPlan;
   /** Until when no packet passes. */
   heldUntil = 0;
   /** How many clients of `fetch` are open. */
   clients = 0;
   readonly #world: World;
-  readonly #plan: NetworkPlan;
   readonly #listeners: Listener[] = [];
   /** What is done at each record, whose bytes hold its position here. */
   readonly #acts: Act[] = [];
@@ -85,8 +83,7 @@ export class Network {
 
   constructor(world: World, plan: NetworkPlan) {
     this.#world = world;
-    this.#plan = plan;
-    this.keepsAlive = plan.keepsAlive;
+    this.plan = plan;
     world.replace(Deno, {
       createHttpClient: ({ proxy }: Pick<HttpClient, "proxy">) =>
         this.#createClient(proxy),
@@ -146,7 +143,8 @@ export class Network {
       if (exchange.isOver) return link.socket.drop();
       link.isIdle = false;
       link.carried = exchange;
-      exchange.hasPort = exchange.wasHeard = true;
+      exchange.hasPort = true;
+      exchange.wasHeard = true;
       exchange.onEnded = (how) => {
         if (how !== "whole") return link.socket.drop();
         // It is back in the pool after a turn of the event loop.
@@ -241,7 +239,7 @@ export class Network {
 
   /** Connects to a port of this machine. */
   async #connectHere(port: number): Promise<Socket> {
-    const { loopback, closedPort } = this.#plan;
+    const { loopback, closedPort } = this.plan;
     const listener = this.#listenerAt(port);
     const answer = listener === undefined ? closedPort : loopback;
     if (answer === "silent") await new Promise(() => {});
@@ -253,14 +251,13 @@ export class Network {
   }
 
   #connectTo(listener: Listener): Socket {
-    const line = { isVanished: false, delay: () => 0 };
-    const [socket, other] = Socket.pair(this.#world, "socket", line);
+    const [socket, other] = Socket.pair(this.#world, "socket", () => 0);
     listener.receive(other);
     return socket;
   }
 
   #listen(): Listener {
-    const { loopback, strangers } = this.#plan;
+    const { loopback, strangers } = this.plan;
     if (loopback === "no listener") throw new Deno.errors.AddrNotAvailable();
     const listener = new Listener(this.#port++);
     this.#listeners.push(listener);
@@ -288,11 +285,9 @@ export class Network {
    */
   async #connectToService(signal?: AbortSignal): Promise<Socket> {
     const world = this.#world;
-    const line: Line = {
-      isVanished: false,
-      delay: () => Math.max(1 + world.below(3), this.heldUntil - world.now),
-    };
-    const [near, far] = Socket.pair(world, "outside", line);
+    const delay = () =>
+      Math.max(1 + world.below(3), this.heldUntil - world.now);
+    const [near, far] = Socket.pair(world, "outside", delay);
     const visit: Visit = {
       askedAt: world.now,
       failure: undefined,
@@ -301,7 +296,7 @@ export class Network {
       near,
       far,
     };
-    const planned = this.#plan.lines[this.visits.push(visit) - 1];
+    const planned = this.plan.lines[this.visits.push(visit) - 1];
     const fault = this.#obstacle ?? planned ?? { kind: "good" };
     world.tell(`a connection to the service: ${JSON.stringify(fault)}`);
     const isUnreachable = fault.kind === "unreachable";

@@ -152,7 +152,7 @@ function isFateTrue({ fate, run, posts, streams }: Prompt): boolean {
     refused: run === undefined,
     "may have run": !posts.every(isUnsent),
     "may go on": run !== undefined,
-    failed: run !== undefined && (run.hasFailed || isGone ||
+    failed: run !== undefined && (isGone ||
       run.completeAt !== undefined || isFailureLast(run)),
   };
   const hasNoRun = fate === undefined && run === undefined;

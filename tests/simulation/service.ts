@@ -31,8 +31,6 @@ export interface Run {
   readonly events: RunEvent[];
   /** Whether it does nothing any more. */
   isOver: boolean;
-  /** Whether it has ended without a reply, and the service says so. */
-  hasFailed: boolean;
   /** The position of the last event that reached the program, counted from 0. */
   furthest: number;
   /** When the end of the reply came, or waited, at the program's socket. */
@@ -134,7 +132,7 @@ export class Service {
           this.#take(exchange);
         }
         this.#world.after(fault.ms, "outside", () => {
-          exchange.breakWith(fault.text);
+          exchange.arrive(() => exchange.fail(fault.text));
         });
         return;
       case "silent":
@@ -202,7 +200,6 @@ export class Service {
       reply: `Reply of ${id} to ${prompt}.${more}`,
       events: [],
       isOver: false,
-      hasFailed: false,
       furthest: -1,
       completeAt: undefined,
     };
@@ -220,7 +217,6 @@ export class Service {
   #end(run: Run): void {
     const { end } = run.plan;
     run.isOver = true;
-    run.hasFailed = end === "failed";
     if (end === "complete" || end === "failed") this.#add(run, end);
     if (end === "closes") {
       for (const exchange of this.#followers(run)) exchange.close();

@@ -7,14 +7,6 @@
 
 import type { World } from "./world.ts";
 
-/** What two ends of a connection have in common. */
-export interface Line {
-  /** Nothing more passes, and nobody is told; what is under way arrives. */
-  isVanished: boolean;
-  /** How long a packet takes, in milliseconds. */
-  readonly delay: () => number;
-}
-
 /** Wakes those who wait for something that may have come. */
 class News {
   #next = Promise.withResolvers<void>();
@@ -31,7 +23,8 @@ class News {
 
 /** One end of a connection: as much of a `Deno.TcpConn` as the program uses. */
 export class Socket {
-  readonly #line: Line;
+  /** How long a packet takes, in milliseconds. */
+  readonly #delay: () => number;
   /** When something was sent first. */
   writtenAt: number | undefined;
   /** When it was closed here. */
@@ -40,26 +33,31 @@ export class Socket {
   readonly #target: "socket" | "outside";
   readonly #chunks: Uint8Array[] = [];
   #peer: Socket | undefined;
+  #isVanished = false;
   /** What comes after the chunks: `null` is the end, an error a reset. */
   #end: Error | null | undefined;
   readonly #news = new News();
   /** When the last that this end has sent arrives. */
   #arrival = 0;
 
-  private constructor(world: World, target: "socket" | "outside", line: Line) {
+  private constructor(
+    world: World,
+    target: "socket" | "outside",
+    delay: () => number,
+  ) {
     this.#world = world;
     this.#target = target;
-    this.#line = line;
+    this.#delay = delay;
   }
 
   /** Two ends: the first one the program's, the second one of `target`. */
   static pair(
     world: World,
     target: "socket" | "outside",
-    line: Line,
+    delay: () => number,
   ): readonly [Socket, Socket] {
-    const near = new Socket(world, "socket", line);
-    const far = new Socket(world, target, line);
+    const near = new Socket(world, "socket", delay);
+    const far = new Socket(world, target, delay);
     near.#peer = far;
     far.#peer = near;
     return [near, far];
@@ -125,9 +123,10 @@ export class Socket {
     if (!this.isClosed) this.close();
   }
 
-  /** Lets nothing pass any more, in both directions. */
+  /** Lets nothing more pass, and tells nobody; what is under way arrives. */
   vanish(): void {
-    this.#line.isVanished = true;
+    this.#isVanished = true;
+    if (this.#peer !== undefined) this.#peer.#isVanished = true;
   }
 
   /** Breaks the connection, so many milliseconds after what was sent has arrived. */
@@ -143,9 +142,9 @@ export class Socket {
   /** Lets something reach the other end, in order. Returns when it does. */
   #pass(act: (peer: Socket) => void, ms = 0): number | undefined {
     const peer = this.#peer;
-    if (peer === undefined || this.#line.isVanished) return undefined;
+    if (peer === undefined || this.#isVanished) return undefined;
     const { now } = this.#world;
-    this.#arrival = Math.max(this.#arrival, now + this.#line.delay()) + ms;
+    this.#arrival = Math.max(this.#arrival, now + this.#delay()) + ms;
     this.#world.after(this.#arrival - now, peer.#target, () => {
       if (peer.isClosed) return;
       act(peer);

@@ -85,8 +85,7 @@ abstract class User<Plan extends { readonly reader: ReaderPlan }> {
   constructor(world: World, plan: Plan) {
     this.world = world;
     this.plan = plan;
-    const line = { isVanished: false, delay: () => 1 };
-    const [socket, input] = Socket.pair(world, "outside", line);
+    const [socket, input] = Socket.pair(world, "outside", () => 1);
     this.#input = input;
     const isTerminal = () => false;
     world.replace(Deno, {
@@ -253,7 +252,7 @@ export class Editor extends User<EditorPlan> {
     for (const { ms, what, session } of this.plan.actions) {
       await this.world.pause(ms);
       // An editor whose first session is not there yet waits for it, for a while.
-      for (let i = 0; i < 100 && this.#sessions.length === 0; i++) {
+      while (this.#sessions.length === 0 && this.world.now < 10_000) {
         await this.world.pause(100);
       }
       this.#act(what, session);
