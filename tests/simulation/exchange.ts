@@ -14,7 +14,6 @@ import {
   UNREACHABLE,
 } from "./plans.ts";
 import type { HttpClient, Network } from "./network.ts";
-import type { Run } from "./service.ts";
 import type { Socket } from "./sockets.ts";
 import { KnownBlob, type World } from "./world.ts";
 
@@ -40,8 +39,6 @@ export class Exchange {
   wasHeard = false;
   /** Whether it asked for another connection while its client had one that lived. */
   wasNeedless = false;
-  /** The run that it follows. */
-  run: Run | undefined;
   status: number | undefined;
   /** How long the answer asks to wait, in seconds. */
   retryAfter = 0;

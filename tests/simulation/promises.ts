@@ -316,19 +316,21 @@ function* loadsSessions({ user, sessions }: Facts): Broken {
 /** What opens a session again, or closes it. */
 const CHANGES = ["session/load", "session/resume", "session/close"];
 
-function* closesSessions({ sessions, prompts }: Facts): Broken {
+function* closesSessions({ user, sessions }: Facts): Broken {
+  if (user.kind === "script") return;
+  const order = ({ answer }: Sent) =>
+    answer === undefined ? Infinity : user.received.indexOf(answer);
   for (const requests of sessions.values()) {
     let isOpen = true;
-    for (const request of requests) {
-      const { prompt, answer, method, sessionId, at } = request;
+    for (const [index, request] of requests.entries()) {
+      const { prompt, method } = request;
       const isTaken = prompt !== undefined && !isRejected(request);
       if (isTaken && !isOpen) yield `${prompt} is taken`;
       if (!CHANGES.includes(method)) continue;
       const isClosing = isOpen && method === "session/close";
       isOpen = method !== "session/close";
-      const open = prompts.find((before) =>
-        before.sessionId === sessionId && before.begunAt < at &&
-        before.endedAt > (answer?.at ?? Infinity)
+      const open = requests.slice(0, index).find((before) =>
+        before.prompt !== undefined && order(before) > order(request)
       );
       if (isClosing && open) yield `it is answered before ${open.prompt}`;
     }

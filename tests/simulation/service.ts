@@ -29,6 +29,8 @@ export interface Run {
   readonly reply: string;
   /** Its events so far. */
   readonly events: RunEvent[];
+  /** The requests that have come to follow it. */
+  readonly followers: Exchange[];
   /** Whether it does nothing any more. */
   isOver: boolean;
   /** The position of the last event that reached the program, counted from 0. */
@@ -59,8 +61,6 @@ export class Service {
   readonly network: Network;
   readonly #world: World;
   readonly #plan: ServicePlan;
-  /** The requests that have come. */
-  readonly #taken: Exchange[] = [];
   /** What becomes of the next requests. */
   readonly #faults: ServicePlan["faults"];
   #threads = 0;
@@ -114,10 +114,11 @@ export class Service {
     const about = prompt ?? headers.get("last-event-id") ?? "";
     this.#world.tell(`${operation} ${about}: ${JSON.stringify(fault)}`);
     this.asked.push(exchange);
-    this.network.send(exchange, init.client, () => {
-      this.#taken.push(exchange);
-      this.#meet(exchange, fault);
-    });
+    this.network.send(
+      exchange,
+      init.client,
+      () => this.#meet(exchange, fault),
+    );
     return exchange.response;
   }
 
@@ -199,6 +200,7 @@ export class Service {
       plan,
       reply: `Reply of ${id} to ${prompt}.${more}`,
       events: [],
+      followers: [],
       isOver: false,
       furthest: -1,
       completeAt: undefined,
@@ -218,8 +220,9 @@ export class Service {
     const { end } = run.plan;
     run.isOver = true;
     if (end === "complete" || end === "failed") this.#add(run, end);
-    if (end === "closes") {
-      for (const exchange of this.#followers(run)) exchange.close();
+    if (end !== "closes") return;
+    for (const exchange of run.followers) {
+      if (!exchange.isOver) exchange.close();
     }
   }
 
@@ -227,7 +230,7 @@ export class Service {
     const position = run.events.length;
     const event = { position, kind, id: this.#idOf(position) };
     run.events.push(event);
-    for (const exchange of this.#followers(run)) {
+    for (const exchange of run.followers) {
       this.#send(exchange, run, event);
     }
   }
@@ -249,10 +252,6 @@ export class Service {
     }
   }
 
-  #followers(run: Run): readonly Exchange[] {
-    return this.#taken.filter((one) => one.run === run && !one.isOver);
-  }
-
   /** Begins a stream, from where the plan resumes it. */
   #stream(exchange: Exchange): void {
     const { headers, url } = exchange;
@@ -264,7 +263,7 @@ export class Service {
     }
     const type = { "content-type": "text/event-stream" };
     exchange.answer(200, undefined, type);
-    exchange.run = run;
+    run.followers.push(exchange);
     if (pings > 0) this.#ping(exchange, run, pings);
     for (const event of run.events.slice(this.#firstAfter(cursor, run))) {
       this.#send(exchange, run, event);
@@ -292,6 +291,7 @@ export class Service {
   /** Sends an event, and ends the stream after it where the plan says so. */
   #send(exchange: Exchange, run: Run, event: RunEvent): void {
     const { how, limit } = exchange;
+    if (exchange.isOver) return;
     if (exchange.sent >= limit) return exchange.finish();
     const frame = this.#frame(run, event, exchange.sent++);
     const isCut = exchange.sent === limit && how === "cut in a line";
