@@ -196,10 +196,8 @@ export class Network {
     { links }: HttpClient,
     exchange: Exchange,
   ): Promise<Socket> {
-    const port = Number(new URL(url).port);
-    exchange.wasNeedless = this.#listenerAt(port) === undefined &&
-      links.some(({ socket }) => !socket.isClosed);
-    const socket = await this.#connectHere(port);
+    exchange.wasNeedless = links.some(({ socket }) => !socket.isClosed);
+    const socket = await this.#connectHere(Number(new URL(url).port));
     exchange.onEnded = () => socket.drop();
     await logIn(socket, basicAuth);
     exchange.hasPort = true;
@@ -231,16 +229,12 @@ export class Network {
     return reasons.every((one) => one === reason) ? reason : AMBIGUOUS;
   }
 
-  #listenerAt(port: number): Listener | undefined {
-    return this.#listeners.find((one) =>
-      one.addr.port === port && !one.isClosed
-    );
-  }
-
   /** Connects to a port of this machine. */
   async #connectHere(port: number): Promise<Socket> {
     const { loopback, closedPort } = this.plan;
-    const listener = this.#listenerAt(port);
+    const listener = this.#listeners.find((one) =>
+      one.addr.port === port && !one.isClosed
+    );
     const answer = listener === undefined ? closedPort : loopback;
     if (answer === "silent") await new Promise(() => {});
     if (answer === "garbage") throw new Error("socks error: malformed");

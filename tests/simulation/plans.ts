@@ -91,7 +91,7 @@ const anyPostFault = fc.oneof(
     retryAfter: fc.constantFrom(undefined, 0, 3, 30, 100), // seconds
     body: fc.constantFrom("json", "page", "key", "stalled"),
     // Whether the service runs the prompt all the same, where the status leaves that
-    // open (see `isTakenWith`).
+    // open.
     isTaken: fc.boolean(),
   }),
   // The connection breaks after so many milliseconds, before the answer.

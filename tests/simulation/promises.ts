@@ -14,7 +14,7 @@ import {
   REFUSED,
   type ServicePlan,
 } from "./plans.ts";
-import { isRejected, type Seen, seenBy } from "./seen.ts";
+import { isRejected, type Seen, seenByEditor, seenByScript } from "./seen.ts";
 import type { Run, Service } from "./service.ts";
 import type { Editor, Script, Sent } from "./users.ts";
 import type { World } from "./world.ts";
@@ -80,7 +80,11 @@ const PROMISES_TO_QUICK: Promises = {
 /** What was broken in a story, a line each. */
 export function brokenIn(played: Played): string[] {
   const { service: { runs, exchanges }, user, world } = played;
-  const prompts = seenBy(user, world.now).map((seen) => {
+  const isEditor = user.kind === "editor";
+  const allSeen = isEditor
+    ? seenByEditor(user, world.now)
+    : seenByScript(user, world.now);
+  const prompts = allSeen.map((seen) => {
     const run = runs.find(({ prompt }) => prompt === seen.prompt);
     return {
       ...seen,
@@ -92,7 +96,6 @@ export function brokenIn(played: Played): string[] {
     };
   });
   const isQuick = user.plan.reader.kind === "quick";
-  const isEditor = user.kind === "editor";
   const facts = {
     ...played,
     prompts,

@@ -88,7 +88,6 @@ export async function search(seed: number): Promise<string | undefined> {
     `Broken with seed ${seed} (deno task simulate 1 ${seed}):`,
     ...broken.map((what) => `  ${what}`),
     `Its plan: ${JSON.stringify(story)}`,
-    `Its last ${MOST_LINES} lines:`,
     ...lines.slice(-MOST_LINES),
   ].join("\n");
 }

@@ -34,14 +34,8 @@ interface Shown {
   readonly fate?: string | undefined;
 }
 
-export function seenBy(user: Script | Editor, now: number): readonly Seen[] {
-  return user.kind === "editor"
-    ? seenByEditor(user, now)
-    : seenByScript(user, now);
-}
-
 /** What an editor has seen of its prompts, except those that the bridge rejected. */
-function seenByEditor(user: Editor, now: number): Seen[] {
+export function seenByEditor(user: Editor, now: number): Seen[] {
   const prompts = user.sent.filter((sent) =>
     sent.prompt !== undefined && !isRejected(sent)
   );
@@ -104,7 +98,8 @@ function updatesOf(
   });
 }
 
-function seenByScript({ plan, lines }: Script, now: number): Seen[] {
+/** What a script has seen of its prompts, as far as it came. */
+export function seenByScript({ plan, lines }: Script, now: number): Seen[] {
   const rest = lines.map(plan.json ? jsonEvent : plainEvent);
   let begunAt = 0;
   const all: Seen[] = [];

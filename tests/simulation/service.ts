@@ -125,9 +125,14 @@ export class Service {
   /** Does with a request that has come what the plan says. */
   #meet(exchange: Exchange, fault: Fault): void {
     switch (fault.kind) {
-      case "answer":
-        if (fault.isTaken && isTakenWith(fault.status)) this.#take(exchange);
-        return this.#refuse(exchange, fault);
+      case "answer": {
+        const { status, retryAfter, body, isTaken } = fault;
+        const mayTake = status >= 500 || [408, 425, 499].includes(status);
+        if (isTaken && mayTake) this.#take(exchange);
+        const isAsked = retryAfter !== undefined;
+        const headers = isAsked ? { "retry-after": String(retryAfter) } : {};
+        return exchange.answer(status, BODIES[body], headers);
+      }
       case "broken":
         if (fault.isTaken && !NOT_TAKEN.includes(fault.text)) {
           this.#take(exchange);
@@ -153,15 +158,6 @@ export class Service {
       default:
         fault satisfies never;
     }
-  }
-
-  #refuse(
-    exchange: Exchange,
-    { status, retryAfter, body }: Extract<Fault, { kind: "answer" }>,
-  ): void {
-    const isAsked = retryAfter !== undefined;
-    const headers = isAsked ? { "retry-after": String(retryAfter) } : {};
-    exchange.answer(status, BODIES[body], headers);
   }
 
   /** Answers a request as a service should. */
@@ -352,9 +348,4 @@ export class Service {
     const isLast = isIdLast && ids !== "pairs";
     return isLast ? `${line}${name}\n` : `${name}${line}\n`;
   }
-}
-
-/** Whether a status leaves it open that a service has taken the request. */
-export function isTakenWith(status: number): boolean {
-  return status >= 500 || [408, 425, 499].includes(status);
 }
