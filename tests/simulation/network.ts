@@ -290,7 +290,7 @@ export class Network {
       near,
       far,
     };
-    const planned = this.plan.lines[this.visits.push(visit) - 1];
+    const planned = this.plan.lines[(this.visits.push(visit) - 1) % 8];
     const fault = this.#obstacle ?? planned ?? { kind: "good" };
     world.tell(`a connection to the service: ${JSON.stringify(fault)}`);
     const isUnreachable = fault.kind === "unreachable";

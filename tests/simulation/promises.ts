@@ -414,6 +414,8 @@ function* followsRuns(facts: Facts): Broken {
     yield* checkPauses(streams, hasAllIds, world);
     const last = streams.at(-1);
     if (run === undefined || last === undefined || end !== "failed") continue;
+    // The reply may come in the moment in which it is given up.
+    if (run.completeAt !== undefined) continue;
     if (endedAt - begunAt >= limit - 1 || isFailureLast(run)) continue;
     // A script shows no progress after its first reply.
     const hasNews = streams.some(({ news }) => news > 0);
