@@ -301,31 +301,27 @@ export class Network {
       visit.failure = fault.text;
       throw new Error(fault.text);
     }
-    this.#open(visit, fault);
+    visit.openedAt = world.now;
+    this.#serve(visit, fault);
     return near;
   }
 
-  #open(visit: Visit, fault: LineFault): void {
+  /** Serves a connection as the service does. */
+  async #serve(visit: Visit, fault: LineFault): Promise<void> {
     const { near, far } = visit;
-    visit.openedAt = this.#world.now;
+    const world = this.#world;
     if (fault.kind === "dies") {
-      this.#world.after(fault.ms, "outside", () => {
+      world.after(fault.ms, "outside", () => {
         if (near.writtenAt !== undefined || far.isClosed) return;
-        this.#world.tell(`a connection that was not used is ${fault.how}`);
+        world.tell(`a connection that was not used is ${fault.how}`);
         if (fault.how === "vanished") far.vanish();
         else if (fault.how === "closed") far.close();
         else far.send(new TextEncoder().encode("220 hello\r\n"));
       });
     }
-    this.#serve(visit, fault);
-  }
-
-  /** Serves a connection as the service does. */
-  async #serve(visit: Visit, fault: LineFault): Promise<void> {
-    const { far } = visit;
     try {
       await far.read(new Uint8Array()); // waits for the first bytes
-      if (fault.kind === "late") await this.#world.pause(fault.ms);
+      if (fault.kind === "late") await world.pause(fault.ms);
       if (fault.kind === "closed") return far.close();
       if (fault.kind === "mute") return;
       for (;;) await this.#readRecord(far, visit);

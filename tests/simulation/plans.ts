@@ -88,7 +88,7 @@ const anyPostFault = fc.oneof(
   fc.record({
     kind: fc.constant("answer"),
     status: anyStatus,
-    retryAfter: fc.constantFrom(undefined, 0, 3, 30, 100), // seconds
+    retryAfter: fc.constantFrom("", "0", "3", "30", "100"), // seconds
     body: fc.constantFrom("json", "page", "key", "stalled"),
     // Whether the service runs the prompt all the same, where the status leaves that
     // open.

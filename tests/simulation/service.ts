@@ -129,8 +129,7 @@ export class Service {
         const { status, retryAfter, body, isTaken } = fault;
         const mayTake = status >= 500 || [408, 425, 499].includes(status);
         if (isTaken && mayTake) this.#take(exchange);
-        const isAsked = retryAfter !== undefined;
-        const headers = isAsked ? { "retry-after": String(retryAfter) } : {};
+        const headers = { "retry-after": retryAfter };
         return exchange.answer(status, BODIES[body], headers);
       }
       case "broken":
