@@ -190,9 +190,8 @@ export class Exchange {
     this.ending = how;
     this.endedAt = this.#world.now;
     this.onEnded(how);
-    const reason = how === "broken" ? ` (${this.failure})` : "";
-    const { operation, status } = this;
-    this.#world.tell(`  ${operation}: ${status ?? ""} ${how}${reason}`);
+    const { operation, status = "", failure = "" } = this;
+    this.#world.tell(`  ${operation}: ${status} ${how} ${failure}`);
   }
 }
 

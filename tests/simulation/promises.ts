@@ -319,10 +319,8 @@ function* loadsSessions({ user, sessions }: Facts): Broken {
 /** What opens a session again, or closes it. */
 const CHANGES = ["session/load", "session/resume", "session/close"];
 
-function* closesSessions({ user, sessions }: Facts): Broken {
-  if (user.kind === "script") return;
-  const order = ({ answer }: Sent) =>
-    answer === undefined ? Infinity : user.received.indexOf(answer);
+function* closesSessions({ sessions }: Facts): Broken {
+  const order = ({ answer }: Sent) => answer?.order ?? Infinity;
   for (const requests of sessions.values()) {
     let isOpen = true;
     for (const [index, request] of requests.entries()) {

@@ -61,15 +61,15 @@ export async function play(
 }
 
 /** Loads the modules that `lib/` imports later: a clock must not wait for a file. */
-export async function preload(folder: URL = LIB): Promise<void> {
+export async function preload(
+  folder: URL = new URL("../../lib/", import.meta.url),
+): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     if (isDirectory) await preload(new URL(`${name}/`, folder));
     else await import(new URL(name, folder).href);
   }
   await import("jsr:@std/streams@^1.1.1/text-line-stream");
 }
-
-const LIB = new URL("../../lib/", import.meta.url);
 
 /** The most lines of a story that are shown. */
 const MOST_LINES = 150;

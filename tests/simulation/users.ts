@@ -121,8 +121,7 @@ abstract class User<Plan extends { readonly reader: ReaderPlan }> {
     };
     const ending = run().catch((cause) => void (this.error ??= cause));
     this.hasEnded = await this.world.until(ending);
-    const how = this.hasEnded ? "it ends" : "it never ends";
-    this.world.tell(`${how}, ${this.error ?? ""}`);
+    this.world.tell(`has ended: ${this.hasEnded} ${this.error ?? ""}`);
   }
 
   async #read(bytes: Uint8Array): Promise<number> {
@@ -199,7 +198,7 @@ export class Script extends User<ScriptPlan> {
 
   #readError(text: string): Promise<void> {
     this.text += text;
-    for (const line of text.split("\n").filter((line) => line !== "")) {
+    for (const line of text.trimEnd().split("\n")) {
       this.world.tell(`! ${line}`);
       this.receive(line, true);
     }
@@ -219,9 +218,10 @@ export interface Sent {
   cancelledAt?: number;
 }
 
-/** A line that the bridge wrote, in their order. */
+/** A line that the bridge wrote. */
 export interface Message {
   readonly at: number;
+  readonly order: number;
   readonly id?: number | string | null;
   readonly method?: string;
   // deno-lint-ignore no-explicit-any -- any JSON, which the promises are about
@@ -306,7 +306,8 @@ export class Editor extends User<EditorPlan> {
   }
 
   protected receive(line: string): void {
-    const message = { ...JSON.parse(line), at: this.world.now };
+    const order = this.received.length;
+    const message = { ...JSON.parse(line), at: this.world.now, order };
     this.received.push(message);
     const request = this.sent.find(({ id }) => id === message.id);
     if (request !== undefined) request.answer ??= message;
