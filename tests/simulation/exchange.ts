@@ -21,7 +21,7 @@ import { KnownBlob, type World } from "./world.ts";
 export type Request = RequestInit & { readonly client: HttpClient };
 
 /** How a request ends; `dropped`: by the program. */
-export type Ending = "whole" | "broken" | "dropped";
+type Ending = "whole" | "broken" | "dropped";
 
 /** One request: what became of it, and what the service can do with it. */
 export class Exchange {
@@ -134,10 +134,9 @@ export class Exchange {
     this.failure = this.#body === undefined ? text : BROKEN_BODY;
     this.#end("broken");
     this.#body?.error(new TypeError(BROKEN_BODY));
-    const { url } = this;
     const about = kind === "Connect"
-      ? `error sending request for url (${url})`
-      : `error sending request from 127.0.0.1:1 for ${url} (127.0.0.1:8000)`;
+      ? `error sending request for url (${this.url})`
+      : `error sending request from 127.0.0.1:1 for ${this.url} (127.0.0.1:8000)`;
     const cause = new Error(`${about}: client error (${kind}): ${text}`);
     this.#answered.reject(new TypeError("fetch failed", { cause }));
   }

@@ -38,7 +38,7 @@ export const anyScript = fc.record({
   reader: anyReader,
 });
 
-export type ScriptPlan = Drawn<typeof anyScript>;
+type ScriptPlan = Drawn<typeof anyScript>;
 
 const anyAction = fc.record({
   // Milliseconds after the action before it.
@@ -57,7 +57,7 @@ const anyAction = fc.record({
   session: fc.nat(3), // Which of the sessions that are known.
 });
 
-export type Action = Drawn<typeof anyAction>;
+type Action = Drawn<typeof anyAction>;
 
 export const anyEditor = fc.record({
   kind: fc.constant("editor" as const),
@@ -66,7 +66,7 @@ export const anyEditor = fc.record({
   reader: anyReader,
 });
 
-export type EditorPlan = Drawn<typeof anyEditor>;
+type EditorPlan = Drawn<typeof anyEditor>;
 
 /** Somebody who writes to the standard input of the program, and reads its output. */
 abstract class User<Plan extends { readonly reader: ReaderPlan }> {
@@ -219,7 +219,7 @@ export interface Sent {
 }
 
 /** A line that the bridge wrote. */
-export interface Message {
+interface Message {
   readonly at: number;
   readonly order: number;
   readonly id?: number | string | null;

@@ -16,7 +16,7 @@ import { randomNumbers } from "../support/random_numbers.ts";
  */
 const TARGETS = ["outside", "timer", "socket", "turn"] as const;
 
-export type Target = typeof TARGETS[number];
+type Target = typeof TARGETS[number];
 
 interface Event {
   readonly due: number;
