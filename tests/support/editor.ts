@@ -212,7 +212,8 @@ export class Editor extends Messages implements AsyncDisposable {
   async newSession(offers: unknown = { protocolVersion: 1 }): Promise<string> {
     await this.request("initialize", offers);
     const params = { cwd: "/", mcpServers: [] };
-    const { result } = await this.request("session/new", params);
+    const { result, error } = await this.request("session/new", params);
+    assert(result, error?.message);
     return result.sessionId;
   }
 
