@@ -458,7 +458,7 @@ Deno.test("Painter keeps each row on one line of a terminal that draws a graphem
     .map((text) => placed(cellsOfLine(text, 10), 10));
   painter.draw({ rows, cursor: { row: 1, column: 6 } });
   await emulator.settled();
-  assertEquals(emulator.text(1), "second");
+  assertEquals(emulator.rows[1], "second");
   assertEquals(emulator.cursor, { row: 1, column: 6 });
 });
 

@@ -118,10 +118,7 @@ async function typeKeys(
   const start = wanted.row - cursor.row;
   assertEquals(shown, grid.slice(start, start + rows));
   assertEquals(emulator.cursor.column, wanted.column);
-  const all = Array.from(
-    { length: emulator.height },
-    (_, i) => emulator.text(i),
-  );
+  const all = emulator.rows;
   assertEquals(all.slice(top + drawn.length).join(""), "");
   const above = all.slice(0, top).join("");
   // After a resize, copies of old frames may stay above the prompt.
