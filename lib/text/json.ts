@@ -114,8 +114,8 @@ const CONTROLS = /[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
  * @param json JSON, at most 256 KiB: a function is called for each match.
  */
 export function escapeControls(json: string): string {
-  // Looking for one takes less than replacing none.
-  if (!CONTROLS.test(json)) return json;
+  // Looking for one takes less time than replacing none.
+  if (json.search(CONTROLS) < 0) return json;
   return json.replace(
     CONTROLS,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
