@@ -188,8 +188,9 @@ function* showsReplies({ prompts, limit }: Facts): Broken {
     const at = run?.completeAt;
     if (at === undefined || end === "cancelled" || end === "reply") continue;
     // A limit on silence may be over in the same moment.
-    const isTie = streams.some(({ endedAt, ending }) =>
-      ending !== "whole" && Math.abs(endedAt - at) < 5
+    const isTie = streams.some(({ openedAt = 0, endedAt, ending }) =>
+      ending !== "whole" && Math.abs(endedAt - at) < 5 ||
+      Math.abs(at - openedAt - SILENCE) < 50
     );
     if (!isTie && at + 50 < begunAt + limit) {
       yield `the reply to ${prompt} came at ${at} ms: ${message}`;
