@@ -187,10 +187,10 @@ function* showsReplies({ prompts, limit }: Facts): Broken {
   for (const { prompt, begunAt, end, message, run, streams } of prompts) {
     const at = run?.completeAt;
     if (at === undefined || end === "cancelled" || end === "reply") continue;
-    // A limit on silence may be over in the same moment.
+    // A limit on silence or old events may be over in the same moment.
     const isTie = streams.some(({ openedAt = 0, endedAt, ending }) =>
       ending !== "whole" && Math.abs(endedAt - at) < 5 ||
-      Math.abs(at - openedAt - SILENCE) < 50
+      Math.abs(at - openedAt - SILENCE) < GRACE
     );
     if (!isTie && at + 50 < begunAt + limit) {
       yield `the reply to ${prompt} came at ${at} ms: ${message}`;
