@@ -187,10 +187,11 @@ function* showsReplies({ prompts, limit }: Facts): Broken {
   for (const { prompt, begunAt, end, message, run, streams } of prompts) {
     const at = run?.completeAt;
     if (at === undefined || end === "cancelled" || end === "reply") continue;
-    // A limit on silence or old events may be over in the same moment.
-    const isTie = streams.some(({ openedAt = 0, endedAt, ending }) =>
+    // A limit on silence may be over in the same moment. One on old events is over with
+    // the first bytes that hold no whole event, which may be the first of the reply.
+    const isTie = streams.some(({ openedAt = at, endedAt, ending }) =>
       ending !== "whole" && Math.abs(endedAt - at) < 5 ||
-      Math.abs(at - openedAt - SILENCE) < GRACE
+      endedAt >= at && at - openedAt > SILENCE - 50
     );
     if (!isTie && at + 50 < begunAt + limit) {
       yield `the reply to ${prompt} came at ${at} ms: ${message}`;
