@@ -15,13 +15,16 @@ function told(keys: readonly Key[]): string {
   }).join(" ");
 }
 
-function parse(...chunks: readonly (string | Uint8Array)[]): string {
+function keysOf(...chunks: readonly Uint8Array[]): readonly Key[] {
   const parser = new KeyParser();
-  return told(
-    chunks.flatMap((chunk) =>
-      parser.feed(typeof chunk === "string" ? encode(chunk) : chunk)
-    ),
+  return chunks.flatMap((chunk) => parser.feed(chunk));
+}
+
+function parse(...chunks: readonly (string | Uint8Array)[]): string {
+  const bytes = chunks.map((chunk) =>
+    typeof chunk === "string" ? encode(chunk) : chunk
   );
+  return told(keysOf(...bytes));
 }
 
 /**
@@ -228,14 +231,21 @@ Deno.test("KeyParser yields the same keys wherever its input is cut", () => {
       const chunks = ends.map((end, i) =>
         bytes.subarray(ends[i - 1] ?? 0, end)
       );
-      assertEquals(merged(parse(...chunks)), merged(parse(bytes)));
+      assertEquals(merged(keysOf(...chunks)), merged(keysOf(bytes)));
     },
   ));
 });
 
-/** Joins text and pastes that were cut, even within `\r\n`. */
-function merged(keys: string): string {
-  return keys.replaceAll('" "', "").replaceAll("] [", "");
+/** The kinds and texts of keys; texts, and pastes, that follow each other are one. */
+function merged(keys: readonly Key[]): readonly string[][] {
+  const all: [Key["kind"], string][] = [];
+  for (const key of keys) {
+    const text = key.kind === "press" ? key.name : key.text;
+    const last = all.at(-1);
+    if (key.kind !== "press" && last?.[0] === key.kind) last[1] += text;
+    else all.push([key.kind, text]);
+  }
+  return all;
 }
 
 Deno.test("KeyParser ends a sequence of any length at a control character", () => {
