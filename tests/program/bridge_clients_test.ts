@@ -44,7 +44,7 @@ Deno.test({
     const turn = ["create thread", "create run", "stream"];
     const calls = service.requests.map(({ operation }) => operation);
     assertEquals<unknown>(calls, [...turn, ...turn]);
-    // What acpx leaves running may still write there.
+    // Processes that acpx has left running may still write to the folder.
     await Deno.remove(folder, { recursive: true }).catch(() => {});
   },
 });

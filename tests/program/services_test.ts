@@ -112,8 +112,8 @@ async function conforms(service: RealService): Promise<void> {
 }
 
 /**
- * The lines of `--check -p` that are no `ok` and no `-`. A busy machine may bring the
- * events of a short run late and together, which is a note on `live`.
+ * The lines `note` and `failed` of `--check -p`, except for a note on `live`: on a busy
+ * machine, the events of a short run may arrive late and together.
  */
 async function notesOn(
   service: RealService,

@@ -30,7 +30,7 @@ interface Comparison {
 /**
  * Fails if six comparisons exceed the limits. One is not enough: when Deno cannot open the
  * database with the code that V8 compiled, it starts without it, which takes 2.7 times the
- * instructions. At a load of ten for each core, that was one start of six.
+ * instructions. With ten busy processes for each core, one start of six did.
  */
 function workTest(
   name: string,

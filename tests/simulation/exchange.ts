@@ -105,7 +105,7 @@ export class Exchange {
     return this.ending !== undefined;
   }
 
-  /** Lets headers arrive, and the body if it is known. */
+  /** Sends the headers of an answer and, if a body is given, that and the end. */
   answer(
     status: number,
     body?: string,

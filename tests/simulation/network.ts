@@ -174,7 +174,7 @@ export class Network {
     return { proxy, links, close };
   }
 
-  /** A connection of a client, or another one: a relay lets in one alone. */
+  /** An idle connection of a client, or else a new one to the service or its relay. */
   async #linkOf(client: HttpClient, exchange: Exchange): Promise<Link> {
     const idle = client.links.find(({ isIdle, socket }) =>
       isIdle && !socket.isClosed

@@ -400,7 +400,10 @@ function pauseAfter(exchange: Exchange, index: number): number | undefined {
   return retryAfter > 30 ? undefined : Math.max(usual / 2, retryAfter * 1_000);
 }
 
-/** The shortest silence that counts as a loss, less what is not noticed of a stop. */
+/**
+ * The shortest silence after which a stream may count as lost, in milliseconds: 60 s, less
+ * what the program cannot notice of the time that it was stopped.
+ */
 const LOSS = 53_000;
 
 /** The statuses of a stream's `GET` after which it is sent again. */

@@ -3,13 +3,14 @@
  *
  *     deno task simulate [COUNT] [SEED]
  *
- * plays COUNT stories (by default 2,000), from SEED on (by default a random one). The first one that breaks a promise is printed, with its seed.
+ * plays COUNT stories (by default 2,000), from SEED on (by default a random one). The first
+ * one that breaks a promise is printed, with its seed.
  *
  * A story is a user, a service and a network, drawn from a seed, with the real gateway,
  * script front end and bridge between them. Time is virtual, so a story of an hour takes
- * milliseconds. `plans.ts` lists what can go wrong, `service.ts` and `network.ts` do it
- * and know the truth, `users.ts` are a script and an editor, and `promises.ts` compares
- * what they saw with the truth.
+ * milliseconds. `plans.ts` lists what can go wrong; `service.ts` and `network.ts` make it
+ * happen and record it; `users.ts` has a script and an editor; `promises.ts` compares what
+ * they saw with that record.
  *
  * **To read a story**: the broken promise and the seed come first, and
  * `deno task simulate 1 SEED` repeats it. The story is the shortest that breaks a promise,
@@ -19,8 +20,8 @@
  * after it say what became of it.
  *
  * **To add a fault**: add a line to `anyPostFault`, `anyEnd`, `anyLine`, `anyStep` or
- * `anyTrouble` in `plans.ts`, and the case that the compiler then asks for. A variant of
- * an answer is a detail of its fault; how bytes travel is in `network.ts`.
+ * `anyTrouble` in `plans.ts`, and the case that the compiler then asks for. If it is
+ * a variant of an answer, add a field to that answer's fault instead.
  *
  * **To add a promise**: add a function in `promises.ts` that yields what was broken, and
  * its row in `PROMISES`. Then break the program where it should notice (if a rule is

@@ -173,9 +173,9 @@ export interface ReservedPort extends Disposable {
 }
 
 /**
- * Reserves a port without a listener: until it is disposed, no other test gets it, because
- * it is taken at another address. It is below the ports that Linux gives to whoever asks
- * for any port.
+ * Reserves a port on which a test then starts a server: until it is disposed, no other
+ * test can reserve it, because it is in use at another address. Linux does not give ports
+ * below 32768 to programs that ask for any free one.
  */
 export function reservePort(): ReservedPort {
   for (;;) {

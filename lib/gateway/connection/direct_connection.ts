@@ -1,8 +1,9 @@
 import { portOf } from "../../settings.ts";
 
 /**
- * Connects to the service at an `https:` URL, or to a proxy. Deno 2.9 tries the addresses
- * of a name as RFC 8305 says; `fetch`, and Deno before, only wait for the first one.
+ * Connects to the service at an `https:` URL, or to a proxy. `Deno.connect()` of 2.9
+ * tries all addresses of a name, as RFC 8305 says; `fetch` and older versions try the
+ * first one only.
  */
 export async function connectDirectly(
   url: URL,

@@ -24,7 +24,7 @@ export interface Failure extends RetryHints {
   readonly isThreadGone?: boolean;
 }
 
-/** A {@linkcode Failure} on its way to the call that it is about. */
+/** Carries a {@linkcode Failure} from where it is noticed to the call that it ends. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly failure: Failure;

@@ -180,7 +180,7 @@ const NO_NAME = "Connect: dns error: failed to lookup address information";
 const HTTP = proxy("http");
 const SECURE = proxy("https");
 
-/** What the relay has heard of a proxy, by its name in the table. */
+/** Why a proxy opened no tunnel, by its name in the table below. */
 const HEARD: Readonly<Record<string, Circumstances>> = {
   "502": { relayFailure: tunnelStatusError(HTTP, 502, []).failure },
   "end": { proxy: HTTP, relayFailure: tunnelError(HTTP).failure },
