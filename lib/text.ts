@@ -9,6 +9,7 @@ export {
 } from "./text/amounts.ts";
 export {
   escapeControls,
+  escapeLineEnds,
   holdsTooMuch,
   isJsonObject,
   jsonLine,

@@ -1,5 +1,5 @@
 import { LineWriter, pause } from "../io.ts";
-import { jsonLine } from "../text.ts";
+import { escapeLineEnds, jsonLine } from "../text.ts";
 import { clientIn } from "./capabilities.ts";
 import { ErrorCode, type RequestId, type RpcError } from "./json_rpc.ts";
 import type { SessionUpdate } from "./session_updates.ts";
@@ -40,7 +40,7 @@ export class ClientOutput extends LineWriter {
 
   /** Sends a message, which gets its `jsonrpc` here. */
   send(message: object): void {
-    this.write(jsonLine({ jsonrpc, ...message }));
+    this.write(jsonLine({ jsonrpc, ...message }, { escape: escapeLineEnds }));
   }
 
   /** Sends an update. A caller that can wait does so while the output is full. */
@@ -48,7 +48,8 @@ export class ClientOutput extends LineWriter {
     const params = { sessionId, update };
     const method = "session/update";
     const text = update.content?.text;
-    this.gather(jsonLine({ jsonrpc, method, params }, text));
+    const options = { text, escape: escapeLineEnds };
+    this.gather(jsonLine({ jsonrpc, method, params }, options));
   }
 
   /** Resolves when a response may follow this many updates, which have been sent. */

@@ -38,12 +38,13 @@ export class JsonView implements View {
     }
     const line = lineOf(event);
     if (line === undefined) return this.#output.flush();
-    const text = jsonLine(line, event.type === "reply" ? event.text : "");
+    const text = event.type === "reply" ? event.text : undefined;
+    const json = jsonLine(line, { text });
     if (event.type === "progress") {
-      this.#output.gather(text);
+      this.#output.gather(json);
       return this.#output.hasBacklog ? this.#output.flush() : undefined;
     }
-    this.#output.write(text);
+    this.#output.write(json);
     return this.#output.flush();
   }
 }

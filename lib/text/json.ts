@@ -79,32 +79,52 @@ export interface LineInParts extends Iterable<string> {
   readonly length: number;
 }
 
+interface JsonLineOptions {
+  /**
+   * The text in the value that may be long. Looking for it would take as long as
+   * formatting a short line.
+   */
+  readonly text?: string | undefined;
+  /**
+   * Escapes what JSON leaves as it is. The default makes the line safe on a terminal,
+   * which takes 0.2 us more for an event than {@linkcode escapeLineEnds}.
+   */
+  readonly escape?: (json: string) => string;
+}
+
 /**
  * A value as one line of JSON. A long text in it is formatted part by part, while the
  * line is written: all at once takes seconds, and several times its memory.
- *
- * @param text The text in it that may be long. Looking for it would take as long as
- * formatting a short line.
  */
-export function jsonLine(value: object, text = ""): string | LineInParts {
-  if (text.length <= PART_LENGTH) {
-    return `${escapeControls(JSON.stringify(value))}\n`;
-  }
+export function jsonLine(
+  value: object,
+  { text = "", escape = escapeControls }: JsonLineOptions = {},
+): string | LineInParts {
+  if (text.length <= PART_LENGTH) return `${escape(JSON.stringify(value))}\n`;
   const fill = (_: string, member: unknown) => member === text ? BLANK : member;
   const [start = "", end = ""] = JSON.stringify(value, fill).split(BLANK);
   return {
     length: text.length,
     *[Symbol.iterator]() {
-      yield escapeControls(start);
+      yield escape(start);
       for (const part of inParts(text, PART_LENGTH)) {
-        yield escapeControls(JSON.stringify(part).slice(1, -1));
+        yield escape(JSON.stringify(part).slice(1, -1));
       }
-      yield `${escapeControls(end)}\n`;
+      yield `${escape(end)}\n`;
     },
   };
 }
 
-const CONTROLS = /[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
+/**
+ * Escapes the line ends of Unicode (U+0085, U+2028, U+2029), which JSON leaves as they
+ * are: the readline of Node.js 24 and `splitlines()` of Python end a line there. The
+ * value stays the same.
+ */
+export function escapeLineEnds(json: string): string {
+  return json.replaceAll("\x85", "\\u0085")
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029");
+}
 
 /**
  * Escapes the control characters that JSON leaves as they are (DEL, C1, line
@@ -114,10 +134,8 @@ const CONTROLS = /[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
  * @param json JSON, at most 256 KiB: a function is called for each match.
  */
 export function escapeControls(json: string): string {
-  // Looking for one takes less time than replacing none.
-  if (json.search(CONTROLS) < 0) return json;
   return json.replace(
-    CONTROLS,
+    /[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

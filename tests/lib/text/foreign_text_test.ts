@@ -21,7 +21,7 @@ Deno.test("jsonLine() escapes what JSON leaves, a long line in parts of 64 KiB, 
   const escaped = "\x7f\x80\x85\x9f\u2028\u2029\u202a\u202e\u2066\u2069";
   const value = `${escaped}~\xa0\u200f\u2027\u202f\u2065\u206aé日👩\ud83d\n`;
   for (const text of [value, value.repeat(10_000)]) {
-    const line = jsonLine({ text }, text);
+    const line = jsonLine({ text }, { text });
     const parts = typeof line === "string" ? [line] : [...line];
     assert(parts.every((part) => part.length <= 6 * 64 * 1024));
     const json = parts.join("");
@@ -33,6 +33,6 @@ Deno.test("jsonLine() escapes what JSON leaves, a long line in parts of 64 KiB, 
   }
   assertEquals(escapeControls("\x7f\u2029"), "\\u007f\\u2029");
   fc.assert(fc.property(fc.string({ unit: anyCodePoint }), (text) => {
-    assertEquals(JSON.parse(String(jsonLine([text], text))), [text]);
+    assertEquals(JSON.parse(String(jsonLine([text], { text }))), [text]);
   }));
 });
