@@ -188,7 +188,7 @@ function* showsReplies({ prompts, limit }: Facts): Broken {
     const at = run?.completeAt;
     if (at === undefined || end === "cancelled" || end === "reply") continue;
     // A limit on silence may be over in the same moment. One on old events is over with
-    // the first bytes that hold no whole event, which may be the first of the reply.
+    // the first lines that hold no new event, which may come just before the reply.
     const isTie = streams.some(({ openedAt = at, endedAt, ending }) =>
       ending !== "whole" && Math.abs(endedAt - at) < 5 ||
       endedAt >= at && at - openedAt > SILENCE - 50

@@ -34,7 +34,7 @@ const MAX_ERROR_LENGTH = 64 * 1024;
  * understood, go into the record. They do not end the stream: a reply may still follow.
  *
  * @param chunks The body of the stream, cut anywhere. What follows the reply is not read.
- * @yields For each chunk, what has come of it, without the key.
+ * @yields For each chunk in which a line ends, what has come, without the key.
  * @throws {RequestError} If a line is over a limit.
  */
 export async function* readRunEvents(
@@ -61,7 +61,7 @@ interface ReadRunEventsOptions {
   readonly redactor: Redactor;
 }
 
-/** What came of one chunk of a stream. */
+/** What came of the lines that end in one chunk of a stream. */
 interface Batch {
   /** The new events that end in it. */
   readonly events: readonly StreamEvent[];

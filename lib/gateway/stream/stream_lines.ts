@@ -20,16 +20,18 @@ export class StreamLines {
   }
 
   /**
-   * The lines that end in the next chunk, without line ends; possibly none. At the end,
-   * the last line, if the stream does not end with a line end.
+   * The lines that end in the next chunk in which one ends, without line ends. At the
+   * end, the last line, if the stream does not end with a line end.
    */
   async next(): Promise<IteratorResult<readonly Line[], Line | undefined>> {
-    const { done, value: chunk } = await this.#chunks.next();
-    if (done) return { done, value: this.#whole.atEnd() };
     const lines: Line[] = [];
-    for (const text of this.#whole.endingIn(chunk)) {
-      if (typeof text !== "string") lines.push(text);
-      else await this.#split(text, lines);
+    while (lines.length === 0) {
+      const { done, value: chunk } = await this.#chunks.next();
+      if (done) return { done, value: this.#whole.atEnd() };
+      for (const text of this.#whole.endingIn(chunk)) {
+        if (typeof text !== "string") lines.push(text);
+        else await this.#split(text, lines);
+      }
     }
     return { value: lines };
   }
