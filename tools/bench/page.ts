@@ -9,23 +9,24 @@ import { quantile, type Samples, type Table } from "./table.ts";
 /** The folder of the page. */
 export const DOCS = `${import.meta.dirname}/../../docs`;
 
-/** A row of the page: medians. */
+/** A row of the page: a quantile of the samples of each subject. */
 export interface Measured {
   readonly label: string;
   readonly ours: number;
   readonly others: Readonly<Record<string, number>>;
 }
 
-/** The medians of a table's rows. Rows without samples are left out. */
+/** The figures of a table's rows. Rows without samples are left out. */
 export function rowsOf(
   { title, subjects, rows }: Pick<Table, "title" | "subjects" | "rows">,
   samples: Samples,
 ): readonly Measured[] {
-  return rows.filter(({ name }) => name in samples).map(({ name, unit }) => {
-    const medians = subjects.map((subject) =>
-      [subject, quantile(samples[name]?.[subject] ?? [], 0.5)] as const
+  const measured = rows.filter(({ name }) => name in samples);
+  return measured.map(({ name, unit, share = 0.5 }) => {
+    const figures = subjects.map((subject) =>
+      [subject, quantile(samples[name]?.[subject] ?? [], share)] as const
     ).filter(([, figure]) => !Number.isNaN(figure));
-    const [[, ours] = ["", NaN], ...others] = medians;
+    const [[, ours] = ["", NaN], ...others] = figures;
     return {
       label: labelOf(title, name, unit),
       ours,
@@ -45,7 +46,7 @@ const HEAD = [
   "Other programs, and our figure divided by theirs",
 ];
 
-/** Formats rows; the other programs with the client's median divided by their own. */
+/** Formats rows; the other programs with the client's figure divided by their own. */
 export function formatTable(rows: readonly Measured[]): string {
   const body = rows.map(({ label, ours, others }) => [
     label,

@@ -18,6 +18,8 @@ export interface Row {
   readonly name: string;
   /** The unit of a cost: less is better. */
   readonly unit: string;
+  /** The quantile of the samples that is shown. The default is the median. */
+  readonly share?: number;
 }
 
 /** What a table is measured with. */
