@@ -86,8 +86,8 @@ interface JsonLineOptions {
    */
   readonly text?: string | undefined;
   /**
-   * Escapes what JSON leaves as it is. The default makes the line safe on a terminal,
-   * which takes 0.2 us more for an event than {@linkcode escapeLineEnds}.
+   * Escapes characters that JSON allows as they are. The default is for lines that may
+   * be shown on a terminal; {@linkcode escapeLineEnds} takes 0.2 us less for an event.
    */
   readonly escape?: (json: string) => string;
 }

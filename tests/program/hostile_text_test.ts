@@ -43,7 +43,7 @@ Deno.test("strict readers of JSON take each line of --json and of the bridge, wh
   const env = settings(service);
   const { stdout } = await runClient({ args: ["--json", "-p", "a"], env });
   assertNames(stdout);
-  // deno-lint-ignore no-control-regex -- these are what it is about
+  // deno-lint-ignore no-control-regex -- these must not be in it
   assertNotMatch(stdout, /[\0-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]/);
 
   await using editor = new Editor({ env });

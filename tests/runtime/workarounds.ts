@@ -396,7 +396,7 @@ async function cannotWaitForInput(): Promise<boolean> {
      Deno.exit();`,
     ["-A"],
     {},
-    // An empty pipe that stays open: the program has its other end, too.
+    // An empty pipe. It stays open, because the program holds its other end, too.
     unblocked("STDIN", '$^F = 9; pipe(R, W); open(STDIN, "<&", R) or die; '),
   );
   return stdout === "WouldBlock";

@@ -228,7 +228,7 @@ const WRONG_LOGIN = "\x05\x02\x00\x02\x01\x05relay\x05wrong";
 export const anyNetwork = fc.record({
   // With `https`, the program reaches the service through its own relay.
   scheme: fc.constantFrom("http", "https", "https"),
-  // What becomes of the first of every eight connections; the others work.
+  // What happens to the first connections of every eight; the others work.
   lines: fc.array(anyLine, { maxLength: 5 }),
   // Whether a connection lasts after an answer.
   keepsAlive: fc.boolean(),

@@ -402,7 +402,7 @@ function pauseAfter(exchange: Exchange, index: number): number | undefined {
 
 /**
  * The shortest silence after which a stream may count as lost, in milliseconds: 60 s, less
- * what the program cannot notice of the time that it was stopped.
+ * the part of a stop of the process that its clock cannot notice.
  */
 const LOSS = 53_000;
 

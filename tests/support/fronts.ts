@@ -174,8 +174,8 @@ export interface ReservedPort extends Disposable {
 
 /**
  * Reserves a port on which a test then starts a server: until it is disposed, no other
- * test can reserve it, because it is in use at another address. Linux does not give ports
- * below 32768 to programs that ask for any free one.
+ * test can reserve it, because it is in use at another address. It is below 32768: Linux
+ * does not give such a port to a program that asks for any free one.
  */
 export function reservePort(): ReservedPort {
   for (;;) {

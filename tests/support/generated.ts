@@ -1,7 +1,7 @@
 /**
- * The library of the property tests. They have the same values in each run, so that a
- * change fails by what it changed. `GENERATED_SEED=N deno task test FILE` tries others, as
- * CI does each night.
+ * The library of the property tests. Its values are the same in each run, so that a test
+ * that fails after a change fails because of it. `GENERATED_SEED=N deno task test FILE`
+ * tries other values, and a workflow does so each night.
  *
  * @module
  */

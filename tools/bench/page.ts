@@ -46,7 +46,7 @@ const HEAD = [
   "Other programs, and our figure divided by theirs",
 ];
 
-/** Formats rows; the other programs with the client's figure divided by their own. */
+/** Formats rows. After each other program's figure comes ours divided by it. */
 export function formatTable(rows: readonly Measured[]): string {
   const body = rows.map(({ label, ours, others }) => [
     label,

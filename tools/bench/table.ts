@@ -18,7 +18,7 @@ export interface Row {
   readonly name: string;
   /** The unit of a cost: less is better. */
   readonly unit: string;
-  /** The quantile of the samples that is shown. The default is the median. */
+  /** The quantile of the samples that is shown. The default is 0.5, the median. */
   readonly share?: number;
 }
 

@@ -34,7 +34,7 @@ const MAX_ERROR_LENGTH = 64 * 1024;
  * understood, go into the record. They do not end the stream: a reply may still follow.
  *
  * @param chunks The body of the stream, cut anywhere. What follows the reply is not read.
- * @yields For each chunk in which a line ends, what has come, without the key.
+ * @yields What the lines bring that end in a chunk, without the key.
  * @throws {RequestError} If a line is over a limit.
  */
 export async function* readRunEvents(
@@ -61,9 +61,9 @@ interface ReadRunEventsOptions {
   readonly redactor: Redactor;
 }
 
-/** What came of the lines that end in one chunk of a stream. */
+/** What the lines bring that end in one chunk of a stream. */
 interface Batch {
-  /** The new events that end in it. */
+  /** The new events in them. */
   readonly events: readonly StreamEvent[];
   /** Whether one is certainly new: of a stream that was resumed, only an id says so. */
   readonly hasNews: boolean;

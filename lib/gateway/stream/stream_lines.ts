@@ -20,8 +20,8 @@ export class StreamLines {
   }
 
   /**
-   * The lines that end in the next chunk in which one ends, without line ends. At the
-   * end, the last line, if the stream does not end with a line end.
+   * Reads chunks until a line has ended, and returns all lines that end in that chunk,
+   * without line ends. At the end of the stream, the last line, if it has no line end.
    */
   async next(): Promise<IteratorResult<readonly Line[], Line | undefined>> {
     const lines: Line[] = [];

@@ -27,7 +27,7 @@ export const streams: Table = {
   title: "An event",
   subjects: ["ours", "floor", "langgraph", "eventsource-parser"],
   rows: [
-    // Other load only adds to it.
+    // Other load on the machine only adds to the CPU, so a low quantile varies less.
     ...Object.keys(STREAMS).map((name) => ({
       name,
       unit: "us of CPU",
